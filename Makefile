@@ -12,7 +12,7 @@ assay := target/release/assay
 timed := $(if $(shell command -v python3),scripts/time_tests.py)
 # What is proved by scripts.
 scripted := $(addprefix casebook/,$(addsuffix /test.sh,allocator transport varint dispatch lookup)) \
-	fixtures/verdicts/peers/tests.py scripts/test_packages.sh scripts/test_book.sh scripts/test_tutorial.py
+	fixtures/verdicts/peers/tests.py scripts/page/test.sh scripts/test_packages.sh scripts/test_book.sh scripts/test_tutorial.py
 # Where `make install` puts the program: below $(DESTDIR)$(PREFIX).
 PREFIX ?= /usr/local
 DESTDIR ?=

@@ -31,16 +31,16 @@ goal=$1
 
 # ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
 
-all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig sqlite3 mallocs"
+all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig sqlite3 mallocs node chromium browser_tools"
 case $goal in
     build) needs="cargo cc" ;;
     demo) needs="cargo cc clang qemu" ;;
     dispatch) needs="cargo cc cxx gcc_pair clang_pair" ;;
     allocator) needs="cargo cc make python3 qemu git sqlite3 mallocs" ;;
     transport) needs="cargo cc python3 qemu venv zig" ;;
-    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3" ;;
+    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3 node chromium browser_tools" ;;
     peers) needs="cargo cc cxx qemu valgrind benchmark hyperfine" ;;
-    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3" ;;
+    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3 node chromium browser_tools" ;;
     *) usage ;;
 esac
 
@@ -66,6 +66,7 @@ without() {
         cmake | ninja) echo "the tests that capture the links of CMake projects" ;;
         venv) echo "installing zig from PyPI" ;;
         zig) echo "the study of a transport in Zig (casebook/transport)" ;;
+        node | chromium | browser_tools) echo "the tests of pages in a browser" ;;
         sqlite3) echo "running sqlite3 on the study's allocator" ;;
         mallocs) echo "comparing the study's allocator with jemalloc, mimalloc and tcmalloc; only the installed ones are measured" ;;
         benchmark) echo "the column of Google Benchmark" ;;
@@ -95,6 +96,9 @@ why() {
         venv) echo "python3's module venv with pip" ;;
         zig) echo "zig 0.15.2, PyPI's package ziglang" ;;
         sqlite3) echo "sqlite3" ;;
+        node) echo "node 18 or newer with npm" ;;
+        chromium) echo "chromium" ;;
+        browser_tools) echo "playwright-core 1.65.1 and axe-core 4.14.1, npm packages" ;;
         mallocs) echo "jemalloc, mimalloc and tcmalloc" ;;
         benchmark) echo "Google Benchmark, to compare with" ;;
         hyperfine) echo "hyperfine, to compare with" ;;
@@ -127,6 +131,8 @@ packages() {
         ninja) echo "ninja-build" ;;
         venv) echo "python3-venv" ;;
         sqlite3) echo "sqlite3" ;;
+        node) echo "nodejs,npm" ;;
+        chromium) echo "chromium" ;;
         mallocs) echo "libjemalloc2,libmimalloc2.0,libtcmalloc-minimal4" ;;
         benchmark) echo "libbenchmark-dev" ;;
         hyperfine) echo "hyperfine" ;;
@@ -174,6 +180,9 @@ have() {
         venv) have zig || python3 -c 'import venv, ensurepip' 2> /dev/null ;;
         zig) "$(dirname "$0")/../casebook/transport/find_zig.sh" > /dev/null 2>&1 ;;
         mallocs) preloads libjemalloc.so.2 && preloads libmimalloc.so.2 && preloads libtcmalloc_minimal.so.4 ;;
+        node) npm --version > /dev/null 2>&1 && node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 18 ? 1 : 0)' ;;
+        chromium) command -v chromium > /dev/null ;;
+        browser_tools) has_browser_tools ;;
         benchmark) [ -e /usr/include/benchmark/benchmark.h ] || [ -e /usr/local/include/benchmark/benchmark.h ] ;;
     esac
 }
@@ -186,6 +195,13 @@ new_enough() { # $1 a version, as 1.96.0+dfsg1-1
 
 preloads() { # $1 a library: does the dynamic linker find it?
     [ -z "$(LD_PRELOAD=$1 /bin/true 2>&1)" ]
+}
+
+has_browser_tools() { # in target/page, of the versions that the tests were written for
+    local modules
+    modules="$(dirname "$0")/../target/page/node_modules"
+    grep -q '"version": "1.65.1"' "$modules/playwright-core/package.json" 2> /dev/null &&
+        grep -q '"version": "4.14.1"' "$modules/axe-core/package.json" 2> /dev/null
 }
 
 pair() { # $1 family: do two major versions of its C++ compiler work?
@@ -324,10 +340,25 @@ from_pypi() { # zig, into target/zig
     fi
 }
 
+from_npm() { # what the tests of pages drive the browser with, into target/page
+    if [[ " $(echo $lacking) " != *" browser_tools "* ]]; then return; fi
+    local packages="playwright-core@1.65.1 axe-core@4.14.1" folder
+    folder="$(dirname "$0")/../target/page"
+    if [ $list_only = yes ]; then
+        echo "setup: to install: npm install --prefix target/page --no-save $packages"
+        return
+    fi
+    echo "setup: installing with npm: $packages, into target/page"
+    mkdir -p "$folder"
+    # shellcheck disable=SC2086 # two names
+    npm install --prefix "$folder" --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error $packages \
+        > /dev/null 2>&1 || echo "setup: npm could not install $packages"
+}
+
 system_packages() {
     local need of_system=()
     for need in $lacking; do
-        case $need in cargo | fmt | clippy | zig) ;; *) of_system+=("$need") ;; esac
+        case $need in cargo | fmt | clippy | zig | browser_tools) ;; *) of_system+=("$need") ;; esac
     done
     if [ ${#of_system[@]} = 0 ]; then return; fi
     if ! command -v apt-get > /dev/null; then
@@ -356,6 +387,7 @@ system_packages
 rust
 rust_components
 from_pypi
+from_npm
 if [ $list_only = yes ]; then exit 0; fi
 
 # shellcheck disable=SC2086

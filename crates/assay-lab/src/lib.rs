@@ -14,3 +14,4 @@ pub mod run;
 pub mod stages;
 pub mod store;
 pub mod sweep;
+pub mod view;

@@ -5,6 +5,7 @@ mod comparisons;
 mod diaries;
 mod heads;
 mod ledger;
+mod overview;
 mod owner;
 mod queries;
 mod rows;
@@ -17,6 +18,7 @@ pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow};
 
 pub use heads::Led;
 pub use ledger::{FORMAT, Ledger, Unusable};
+pub use overview::{Advance, Kept, KeptRow};
 pub use owner::APPLICATION_ID;
 pub use rows::{
     Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow, IdentityRow,

@@ -12,7 +12,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-pub use answer::answer;
+pub use answer::{answer, next};
 pub use markdown::markdown;
 pub use page::{
     BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, DifferingFunction, ExecutedChange,

@@ -13,7 +13,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
-pub use answer::answer;
+pub use answer::{answer, next};
 pub use markdown::markdown;
 pub use page::{STAGES_SCHEMA, StagesPage};
 pub use terminal::render_stages;

@@ -14,6 +14,7 @@ mod terminal;
 mod tests;
 pub mod value;
 
+pub use answer::next;
 pub use columns::columns;
 pub use page::{SWEEP_SCHEMA, SweepPage};
 pub use preview::{SweepPreview, render_preview};

@@ -15,6 +15,7 @@ mod plan;
 mod report;
 mod run;
 mod screen;
+mod serve;
 mod sites;
 mod stages;
 mod stat;
@@ -62,6 +63,7 @@ enum Verb {
     New(new::NewArguments),
     Inputs(inputs::InputsArguments),
     Report(report::ReportArguments),
+    Serve(serve::ServeArguments),
     Layout(layout::LayoutArguments),
     Limits(limits::LimitsArguments),
     Sites(sites::SitesArguments),
@@ -95,6 +97,7 @@ pub fn main(plugin: &'static [u8], commit: Option<&'static str>) -> ExitCode {
         Verb::New(arguments) => new::run(arguments),
         Verb::Inputs(arguments) => inputs::run(arguments),
         Verb::Report(arguments) => report::run(arguments),
+        Verb::Serve(arguments) => serve::run(arguments),
         Verb::Layout(arguments) => layout::run(arguments),
         Verb::Limits(arguments) => limits::run(arguments),
         Verb::Sites(arguments) => sites::run(arguments),

@@ -13,6 +13,7 @@ mod fit;
 mod layout;
 mod lies;
 mod robust;
+mod serve;
 mod shipped;
 mod sites;
 mod stages;

@@ -17,6 +17,7 @@ use super::bounds;
 use super::companions::Companions;
 use super::counted::{self, CampaignCounts};
 use super::judge::{self, CampaignVerdicts};
+use super::observe::Observed;
 use super::steps;
 use crate::store::{CampaignRow, FailureRow, Ledger};
 use anyhow::{Context, Result, bail};
@@ -33,6 +34,14 @@ use assay_report::page::{self, Page};
 /// # Errors
 /// There is no such campaign, or the ledger cannot be read.
 pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
+    Ok(page_and_samples(ledger, campaign)?.0)
+}
+
+/// The page with the samples that it was made from.
+///
+/// # Errors
+/// See [`page`].
+pub fn page_and_samples(ledger: &Ledger, campaign: i64) -> Result<(Page, Observed)> {
     let Some(row) = ledger.campaign(campaign)? else {
         bail!("the ledger {} has no campaign {campaign}", ledger.path().display());
     };
@@ -101,7 +110,7 @@ pub fn page(ledger: &Ledger, campaign: i64) -> Result<Page> {
         failures: failures.iter().filter(|found| found.stage != Stage::Count).map(failure).collect(),
     };
     page.answer = assay_report::answer(&page);
-    Ok(page)
+    Ok((page, judged.observed))
 }
 
 /// The variant axis as shown.

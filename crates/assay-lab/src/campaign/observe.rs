@@ -22,6 +22,8 @@ pub struct PlacementSamples {
     pub offset: u64,
     /// Usable samples.
     pub samples: Vec<Observation>,
+    /// Those that were left out.
+    pub left_out: Vec<Observation>,
 }
 
 impl PlacementSamples {
@@ -153,19 +155,24 @@ impl Observed {
             .entry(cell)
             .or_default()
             .entry((process.rotation, process.phase_bytes))
-            .or_insert_with(|| PlacementSamples { offset: process.entry_address % 64, samples: Vec::new() });
+            .or_insert_with(|| PlacementSamples {
+                offset: process.entry_address % 64,
+                ..PlacementSamples::default()
+            });
+        let observation = Observation {
+            round: sample.round,
+            index: sample.position,
+            ns_per_unit: net_ns(process, sample, clock) / sample.units as f64,
+        };
         if let Some(flag) = sample.flagged {
             *self.flags.entry(flag).or_default() += 1;
             if flag != Flag::Shared || !self.uses_shared.contains(&sample.input) {
                 self.flagged += 1;
+                placed.left_out.push(observation);
                 return;
             }
         }
-        placed.samples.push(Observation {
-            round: sample.round,
-            index: sample.position,
-            ns_per_unit: net_ns(process, sample, clock) / sample.units as f64,
-        });
+        placed.samples.push(observation);
     }
 
     /// The part of the samples that were flagged so.

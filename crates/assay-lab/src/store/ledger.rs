@@ -85,6 +85,30 @@ impl Ledger {
         Ok(ledger)
     }
 
+    /// Opens a ledger that nothing may be written to, for what only shows it.
+    ///
+    /// # Errors
+    /// The file cannot be read, is no ledger, or is of another format than this program's.
+    pub fn open_to_read(path: &Path) -> Result<Self> {
+        owner(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(|error| explain(path, error))?;
+        let ledger = Self { connection, path: path.to_owned() };
+        ledger.connection.busy_timeout(PATIENCE)?;
+        ledger.connection.pragma_update(None, "query_only", "ON").map_err(|error| ledger.explain(error))?;
+        let format = ledger.format()?;
+        if format != FORMAT {
+            let text = format!(
+                "the ledger {} has format {format}, this assay shows format {FORMAT}; `assay report --list --ledger \
+                 {}` brings it up to date",
+                path.display(),
+                path.display()
+            );
+            return Err(Unusable(text).into());
+        }
+        Ok(ledger)
+    }
+
     /// The rows that a query finds, each as `read` reads it.
     pub(super) fn rows<T>(
         &self,

@@ -20,7 +20,7 @@ pub fn answer(page: &ComparePage) -> String {
 }
 
 /// What to do about it; none where everything is decided.
-pub(super) fn next(page: &ComparePage) -> Option<String> {
+pub fn next(page: &ComparePage) -> Option<String> {
     let ghosts: Vec<&str> = ghosts(page).map(|found| found.benchmark.as_str()).collect();
     let mut told = Vec::new();
     told.extend(longer(page));

@@ -24,7 +24,7 @@ pub fn answer(page: &StagesPage) -> String {
 }
 
 /// What to do about it; none where every step is measured and decided.
-pub(super) fn next(page: &StagesPage) -> Option<String> {
+pub fn next(page: &StagesPage) -> Option<String> {
     let mut told = Vec::new();
     if before(page).any(is_open) {
         told.push("measure again with a larger --budget (--again) to decide the undecided steps");

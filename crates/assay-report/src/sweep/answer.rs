@@ -18,7 +18,7 @@ pub fn sentence(key: &PageSweepKey, pair: &PairPage, minimum_effect: f64) -> Str
 }
 
 /// What to do about it; none where every pair is decided everywhere.
-pub(super) fn next(page: &SweepPage) -> Option<String> {
+pub fn next(page: &SweepPage) -> Option<String> {
     let pairs =
         || page.series.iter().flat_map(|series| &series.pairs).filter(|pair| pair.baseline == page.baseline);
     let crossovers = || pairs().flat_map(|pair| &pair.crossovers);

@@ -1,4 +1,6 @@
-//! `assay report`: the page of a campaign again, from the ledger.
+//! `assay report`: what was measured before, again, from the ledger: on the terminal, as a page, as data.
+
+mod files;
 
 use super::help::OUTPUT;
 use super::run::{StoragePaths, exit_code};
@@ -6,19 +8,21 @@ use super::{DONE, screen};
 use anyhow::Result;
 use assay_lab::campaign::compose;
 use assay_lab::lead::Misuse;
-use assay_lab::store::Ledger;
+use assay_lab::store::{Kept, Ledger};
+use assay_lab::view::Thing;
 use assay_pure::ledger::Stopped;
 use assay_report::{Detail, render};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Show the report of an earlier campaign, or list the campaigns
+/// Show what was measured before, or write it as a page or as data
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/report.txt"))]
 pub struct ReportArguments {
-    /// Number of the campaign; default: the newest
-    #[arg(value_parser = number)]
-    pub campaign: Option<i64>,
-    /// List the campaigns of the ledger
+    /// Number of a campaign, or comparison/1, sweep/2, diary/NAME, or a JSON file of assay's; two for -o stand side by side;
+    /// default: the newest campaign
+    #[arg(value_name = "WHAT", num_args = 0..=2)]
+    pub what: Vec<String>,
+    /// List what the ledger has
     #[arg(long)]
     pub list: bool,
     /// Show every contrast, with all reasons
@@ -27,12 +31,50 @@ pub struct ReportArguments {
     /// Write the report as JSON (schema/campaign-1.schema.json); - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write it as a page of pictures (.html), as data (.json) or its samples as a table (.csv)
+    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE", conflicts_with_all = ["list", "json", "all"])]
+    pub output: Option<PathBuf>,
     #[command(flatten)]
     pub places: StoragePaths,
 }
 
-fn number(text: &str) -> Result<i64, String> {
-    text.parse().map_err(|_| "give the campaign's number; `assay report --list` shows the numbers".to_owned())
+/// The campaign that is meant; what else there is has a verb of its own on the terminal.
+fn campaign(what: &[String]) -> Result<Option<i64>, Misuse> {
+    let [only] = what else {
+        return if what.is_empty() {
+            Ok(None)
+        } else {
+            Err(Misuse("two side by side are a page: add -o FILE.html".into()))
+        };
+    };
+    let thing: Thing = only.parse().map_err(|error: String| {
+        Misuse(if Path::new(only).is_file() {
+            format!("show {only} as a page: add -o FILE.html")
+        } else {
+            error
+        })
+    })?;
+    let elsewhere = |text: String| {
+        Err(Misuse(format!("{text} shows it here, `assay report {only} -o FILE.html` as a page")))
+    };
+    match thing.kind {
+        Kept::Campaign => Ok(thing.name.parse().ok()),
+        Kept::Comparison => elsewhere(format!("`assay compare --show {}`", thing.name)),
+        Kept::Sweep => elsewhere(format!("`assay sweep --show {}`", thing.name)),
+        Kept::Diary => elsewhere("`assay stages STAGES.toml --show`".into()),
+    }
+}
+
+/// What the ledger has beside campaigns, by the names that -o takes.
+fn others(ledger: &Ledger) -> Result<String> {
+    let mut text = String::new();
+    for kind in [Kept::Comparison, Kept::Sweep, Kept::Diary] {
+        for row in ledger.kept(kind)? {
+            let state = row.stopped.map_or("unfinished", Stopped::word);
+            text.push_str(&format!("{:<14} {:<24} {state}\n", Thing::from(&row).to_string(), row.name));
+        }
+    }
+    Ok(text)
 }
 
 /// Runs the verb.
@@ -40,8 +82,11 @@ fn number(text: &str) -> Result<i64, String> {
 /// # Errors
 /// No ledger, or no such campaign.
 pub fn run(arguments: &ReportArguments) -> Result<u8> {
-    if let Some(file) = &arguments.json {
+    for file in arguments.json.iter().chain(&arguments.output) {
         screen::find_place(file)?;
+    }
+    if let Some(file) = &arguments.output {
+        return files::write(file, &arguments.what, &arguments.places);
     }
     let path = arguments.places.find_ledger("assay run")?;
     let ledger = Ledger::open(path)?;
@@ -52,10 +97,12 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
             let state = campaign.stopped.map_or("unfinished", Stopped::word);
             text.push_str(&format!("{:>5}  {:<24} {state}\n", campaign.id, campaign.experiment));
         }
+        text.push_str(&others(&ledger)?);
         screen::print(&text);
         return Ok(DONE);
     }
-    let Some(id) = arguments.campaign.or_else(|| campaigns.first().map(|campaign| campaign.id)) else {
+    let asked = campaign(&arguments.what)?;
+    let Some(id) = asked.or_else(|| campaigns.first().map(|campaign| campaign.id)) else {
         return Err(Misuse(format!(
             "the ledger {} has no campaigns yet; `assay run` adds one",
             path.display()

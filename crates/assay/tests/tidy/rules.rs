@@ -116,6 +116,19 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
             "assay_report",
         ],
     ),
+    (
+        "assay-lab",
+        "view",
+        &[
+            "crate::store",
+            "crate::lead",
+            "crate::campaign",
+            "crate::compare",
+            "crate::stages",
+            "crate::sweep",
+            "assay_report",
+        ],
+    ),
 ];
 
 /// Paths that cross a forbidden edge.

@@ -1,0 +1,277 @@
+//! What the ledger keeps, ready to be shown: for each thing its page, its samples, and the command that measures it again.
+
+mod samples;
+mod state;
+
+pub use state::{State, state};
+
+use crate::lead::Misuse;
+use crate::store::{Kept, KeptRow, Ledger};
+use crate::{campaign, compare, stages, sweep};
+use anyhow::{Context, Result};
+use assay_pure::ledger::Stopped;
+use assay_pure::stages::Diary;
+use assay_pure::sweep::naming::caches;
+use assay_report::html::{AskedFile, ListedRow, Listing, Shown};
+use assay_report::stages::page::StagesPage;
+use assay_report::sweep::page::CacheSize;
+use serde_json::Value;
+use std::fmt;
+use std::str::FromStr;
+
+/// One thing of a ledger: `campaign/3`, or `3` alone; `sweep/2`, `comparison/1`, `diary/1` or `diary/NAME`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thing {
+    /// What it is.
+    pub kind: Kept,
+    /// Its number, or a diary's name.
+    pub name: String,
+}
+
+impl fmt::Display for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.kind.name(), self.name)
+    }
+}
+
+impl FromStr for Thing {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (kind, name) = text.split_once('/').unwrap_or((Kept::Campaign.name(), text));
+        let known = Kept::ALL.into_iter().find(|known| known.name() == kind);
+        match known {
+            Some(kind) if kind == Kept::Diary && !name.is_empty() || name.parse::<i64>().is_ok() => {
+                Ok(Self { kind, name: name.to_owned() })
+            }
+            _ => Err(format!(
+                "`{text}` names nothing of a ledger: write a campaign's number, or campaign/3, comparison/1, sweep/2, \
+                 diary/NAME; `assay report --list` shows them"
+            )),
+        }
+    }
+}
+
+impl From<&KeptRow> for Thing {
+    fn from(row: &KeptRow) -> Self {
+        Self { kind: row.kind, name: row.id.to_string() }
+    }
+}
+
+/// The row of a thing.
+///
+/// # Errors
+/// [`Misuse`]: there is none, with what there is; or the ledger cannot be read.
+pub fn find(ledger: &Ledger, thing: &Thing) -> Result<KeptRow> {
+    let id = thing.name.parse::<i64>().ok();
+    if let (Kept::Campaign, Some(id)) = (thing.kind, id)
+        && let Some(row) = ledger.campaign(id)?
+    {
+        // One of a sweep, which the list leaves out.
+        let (name, question) = (row.experiment, row.spec["question"].as_str().unwrap_or_default().to_owned());
+        let (started_at, finished_at, stopped) = (row.started_at, row.finished_at, row.stopped);
+        return Ok(KeptRow { kind: thing.kind, id, name, question, started_at, finished_at, stopped });
+    }
+    let rows = ledger.kept(thing.kind)?;
+    let is_it = |row: &&KeptRow| id == Some(row.id) || thing.kind == Kept::Diary && row.name == thing.name;
+    if let Some(row) = rows.iter().find(is_it) {
+        return Ok(row.clone());
+    }
+    let known: Vec<String> = rows.iter().take(12).map(|row| Thing::from(row).to_string()).collect();
+    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+    let (path, kind) = (ledger.path().display(), thing.kind.name());
+    Err(Misuse(format!("there is no {thing} in {path}; of this kind it has: {known} ({kind}/NUMBER)")).into())
+}
+
+/// Everything that a ledger has, the newest first.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn listing(ledger: &Ledger) -> Result<Listing> {
+    let mut rows = Vec::new();
+    for kind in Kept::ALL {
+        rows.extend(ledger.kept(kind)?);
+    }
+    rows.sort_by(|one, other| other.started_at.total_cmp(&one.started_at));
+    let listed = |row: &KeptRow| ListedRow {
+        path: Thing::from(row).to_string(),
+        kind: row.kind.name().to_owned(),
+        name: row.name.clone(),
+        question: row.question.clone(),
+        began: campaign::compose::rfc3339(row.started_at),
+        state: row.stopped.map_or("under way or killed", Stopped::word).to_owned(),
+    };
+    Ok(Listing { ledger: ledger.path().display().to_string(), rows: rows.iter().map(listed).collect() })
+}
+
+/// A thing with its samples.
+///
+/// # Errors
+/// There is no such thing, or the ledger cannot be read.
+pub fn shown(ledger: &Ledger, thing: &Thing) -> Result<Shown> {
+    let row = find(ledger, thing)?;
+    match thing.kind {
+        Kept::Campaign => of_campaign(ledger, row.id),
+        Kept::Comparison => of_comparison(ledger, row.id),
+        Kept::Sweep => of_sweep(ledger, row.id),
+        Kept::Diary => of_diary(ledger, &row.name),
+    }
+}
+
+/// Every sample of a thing as CSV (RFC 4180).
+///
+/// # Errors
+/// There is no such thing, or the ledger cannot be read.
+pub fn samples_csv(ledger: &Ledger, thing: &Thing) -> Result<String> {
+    let row = find(ledger, thing)?;
+    let all = match thing.kind {
+        Kept::Campaign => {
+            let (page, observed) = campaign::compose::page_and_samples(ledger, row.id)?;
+            samples::of_campaign(&page, observed)
+        }
+        Kept::Comparison => {
+            samples::of_comparison(ledger, &compare::compose::page(ledger, Some(row.id), false)?)?
+        }
+        Kept::Sweep => samples::of_sweep(ledger, &sweep::compose::page(ledger, row.id)?)?,
+        Kept::Diary => samples::of_diary(ledger, &diary_page(ledger, &row.name)?.0)?,
+    };
+    Ok(all.csv())
+}
+
+fn of_campaign(ledger: &Ledger, id: i64) -> Result<Shown> {
+    let row = ledger.campaign(id)?.context("the campaign is gone")?;
+    let (page, observed) = campaign::compose::page_and_samples(ledger, id)?;
+    let mut samples = samples::of_campaign(&page, observed).thinned();
+    samples.all = Some(format!("assay report {id} -o samples.csv"));
+    let file = file_of(&row.experiment, &row.experiment_text);
+    Ok(Shown {
+        next: assay_report::answer::next(&page),
+        samples: Some(samples),
+        command: Some(format!(
+            "assay run {} --seed {} --budget {}",
+            quoted(&file.name),
+            page.campaign.seed,
+            page.campaign.budget_seconds
+        )),
+        file: Some(file),
+        caches: caches_of(&row.machine),
+        version: ledger.version_of(id)?,
+        page: serde_json::to_value(&page)?,
+    })
+}
+
+fn of_comparison(ledger: &Ledger, id: i64) -> Result<Shown> {
+    let row = ledger.comparison(Some(id))?.context("the comparison is gone")?;
+    let page = compare::compose::page(ledger, Some(id), true)?;
+    let mut samples = samples::of_comparison(ledger, &page)?.thinned();
+    samples.all = Some(format!("assay report comparison/{id} -o samples.csv"));
+    let command = match &page.build {
+        Some(build) => {
+            let bench = page.bench.first().map(String::as_str).unwrap_or_default();
+            let sides = page.sides.iter().filter_map(|side| side.revision.as_ref());
+            let sides: Vec<String> = sides.map(|revision| format!(" {revision}")).collect();
+            format!("assay compare --build {} --bench {}{}", quoted(build), quoted(bench), sides.concat())
+        }
+        None => {
+            let commands: Vec<String> = page.bench.iter().map(|command| quoted(command)).collect();
+            format!("assay compare --seed {} -- {}", page.measured.seed, commands.join(" "))
+        }
+    };
+    Ok(Shown {
+        next: assay_report::compare::next(&page),
+        samples: Some(samples),
+        command: Some(command),
+        file: None,
+        caches: caches_of(&row.machine),
+        version: None,
+        page: serde_json::to_value(&page)?,
+    })
+}
+
+fn of_sweep(ledger: &Ledger, id: i64) -> Result<Shown> {
+    let page = sweep::compose::page(ledger, id)?;
+    let first = page.measured.campaigns.first().copied();
+    let row = first.map(|campaign| ledger.campaign(campaign)).transpose()?.flatten();
+    let mut samples = samples::of_sweep(ledger, &page)?.thinned();
+    samples.all = Some(format!("assay report sweep/{id} -o samples.csv"));
+    let file = row.as_ref().map(|row| file_of(&row.experiment, &row.experiment_text));
+    let name = file.as_ref().map_or("FILE", |file| file.name.as_str());
+    Ok(Shown {
+        next: assay_report::sweep::next(&page),
+        samples: Some(samples),
+        command: Some(format!("assay sweep {} {}", quoted(name), quoted(&page.key.sweep))),
+        file,
+        caches: page.machine.caches.clone(),
+        version: first.map(|campaign| ledger.version_of(campaign)).transpose()?.flatten(),
+        page: serde_json::to_value(&page)?,
+    })
+}
+
+/// A diary as its newest session had it, and the machine of that.
+fn diary_page(ledger: &Ledger, name: &str) -> Result<(StagesPage, Value)> {
+    let mut sessions = ledger.sessions(name)?;
+    let newest = sessions.pop().with_context(|| format!("nothing of the diary {name} was measured"))?;
+    let diary: Diary = serde_json::from_value(newest.spec)
+        .with_context(|| format!("the diary {name} was kept by an incompatible version of assay"))?;
+    Ok((stages::compose::page(ledger, &diary)?, newest.machine))
+}
+
+fn of_diary(ledger: &Ledger, name: &str) -> Result<Shown> {
+    let (page, machine) = diary_page(ledger, name)?;
+    let mut samples = samples::of_diary(ledger, &page)?.thinned();
+    samples.all = Some(format!("assay report {} -o samples.csv", quoted(&format!("diary/{name}"))));
+    Ok(Shown {
+        next: assay_report::stages::next(&page),
+        samples: Some(samples),
+        command: Some("assay stages STAGES.toml --again".into()),
+        file: None,
+        caches: caches_of(&machine),
+        version: None,
+        page: serde_json::to_value(&page)?,
+    })
+}
+
+fn file_of(experiment: &str, text: &str) -> AskedFile {
+    let name: String = experiment.chars().map(|c| if c == '/' || c.is_control() { '_' } else { c }).collect();
+    AskedFile { name: format!("{name}.toml"), text: text.to_owned() }
+}
+
+/// The data caches among the facts of a machine, the smallest first.
+fn caches_of(machine: &Value) -> Vec<CacheSize> {
+    let facts = machine["caches"].as_array().into_iter().flatten();
+    let facts: Vec<String> = facts.filter_map(|fact| fact.as_str().map(str::to_owned)).collect();
+    caches(&facts).into_iter().map(|cache| CacheSize { name: cache.name, bytes: cache.bytes }).collect()
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/=+:,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn things_are_named_as_they_are_listed() {
+        let of = |text: &str| text.parse::<Thing>().map(|thing| thing.to_string());
+        assert_eq!(of("3").as_deref(), Ok("campaign/3"));
+        assert_eq!(of("sweep/2").as_deref(), Ok("sweep/2"));
+        assert_eq!(of("diary/a b/c").as_deref(), Ok("diary/a b/c"));
+        for wrong in ["", "x", "sweep/", "sweep/x", "campaign/3/4", "other/1"] {
+            assert!(of(wrong).unwrap_err().contains("report --list"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_shell_reads_back_what_is_quoted() {
+        assert_eq!(quoted("a-b.toml"), "a-b.toml");
+        assert_eq!(quoted("make -j2"), "'make -j2'");
+        assert_eq!(quoted("it's; rm"), "'it'\\''s; rm'");
+        assert_eq!(quoted(""), "''");
+    }
+}

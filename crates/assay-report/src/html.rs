@@ -1,0 +1,277 @@
+//! A page as one HTML file: no network, no markup from foreign text, drawn by what lies in the file.
+//!
+//! Method: the document is the page's own JSON and its samples in a `<script type="application/json">`, a style sheet, two
+//! libraries (`html/vendor`, from their registry packages) and our own code (`html/page`), which makes all elements from text
+//! nodes. Every `<` of the data is written as `\u003c`, so nothing in it can end the element or begin another one; a policy
+//! in the head lets nothing run but the scripts whose digests it names, no `eval`, and loads nothing from anywhere.
+//! Known limits: without JavaScript only the title, the question and the answer are shown.
+//! Checked by: `scripts/page/test.sh` in Chromium.
+
+mod strips;
+
+pub use self::strips::{AllStrips, Strip, Strips, StripsOf};
+
+use assay_pure::inputs::digest::digest;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Draws axes, scales and marks. Both libraries are from their registry's package, as `scripts/page/vendor.sh` says.
+const D3: &str = include_str!("html/vendor/d3.min.js");
+const PLOT: &str = include_str!("html/vendor/plot.umd.min.js");
+/// Their licences go wherever they go.
+const LICENSES: &str = include_str!("html/vendor/LICENSES");
+const STYLE: &str = include_str!("html/page/page.css");
+/// Modules of one script: they see each other, and nothing else sees them.
+const CODE: &str = concat!(
+    include_str!("html/page/dom.js"),
+    include_str!("html/page/chart.js"),
+    include_str!("html/page/filter.js"),
+    include_str!("html/page/forest.js"),
+    include_str!("html/page/strips.js"),
+    include_str!("html/page/campaign.js"),
+    include_str!("html/page/compare.js"),
+    include_str!("html/page/sweep.js"),
+    include_str!("html/page/stages.js"),
+    include_str!("html/page/sites.js"),
+    include_str!("html/page/listing.js"),
+    include_str!("html/page/main.js"),
+);
+/// The style that Plot writes into each drawing; `chart.js` names the class.
+const PLOT_STYLE: &str = ":where(.plot) {\n  --plot-background: white;\n  display: block;\n  height: auto;\n  height: \
+                          intrinsic;\n  max-width: 100%;\n}\n:where(.plot text),\n:where(.plot tspan) {\n  white-space: pre;\n}";
+
+/// One page with what the ledger has beside it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Shown {
+    /// The page's JSON, of whatever schema.
+    pub page: Value,
+    /// What to do about the answer, as the terminal says it.
+    pub next: Option<String>,
+    /// The samples behind it.
+    pub samples: Option<Strips>,
+    /// The command that measures it again.
+    pub command: Option<String>,
+    /// The file that the command needs, as it was.
+    pub file: Option<AskedFile>,
+    /// Data caches of the machine that measured.
+    pub caches: Vec<crate::sweep::page::CacheSize>,
+    /// Of assay, when it measured.
+    pub version: Option<String>,
+}
+
+/// A file of the user's, as it was when it was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct AskedFile {
+    /// Its name.
+    pub name: String,
+    /// All of it.
+    pub text: String,
+}
+
+impl Shown {
+    /// A page of which nothing else is known.
+    pub fn alone(page: Value) -> Self {
+        Self { page, next: None, samples: None, command: None, file: None, caches: Vec::new(), version: None }
+    }
+}
+
+/// What a document that is served has and a file has not.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Served<'a> {
+    /// Where the list of everything is.
+    pub home: Option<&'a str>,
+    /// Where the state of what is being measured is asked for.
+    pub live: Option<&'a str>,
+}
+
+/// What a ledger has, to be listed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Listing {
+    /// The file.
+    pub ledger: String,
+    /// The newest first.
+    pub rows: Vec<ListedRow>,
+}
+
+/// One thing that was asked.
+#[derive(Clone, Debug, Serialize)]
+pub struct ListedRow {
+    /// Where it is shown, relative to the list.
+    pub path: String,
+    /// What it is.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// What was asked.
+    pub question: String,
+    /// When it began: RFC 3339, UTC.
+    pub began: String,
+    /// Why it ended, or that it did not.
+    pub state: String,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    shown: &'a [Shown],
+    listing: Option<&'a Listing>,
+    made: String,
+    home: Option<&'a str>,
+    live: Option<&'a str>,
+}
+
+/// The document of one page, or of two side by side.
+pub fn document(shown: &[Shown], served: Served<'_>) -> String {
+    let text =
+        |key: &str| shown.first().and_then(|one| one.page[key].as_str()).unwrap_or_default().to_owned();
+    let title = [text("experiment"), text("diary"), text("schema")].into_iter().find(|text| !text.is_empty());
+    let plain = format!("<h1>{}</h1><p>{}</p>", escaped(&text("question")), escaped(&text("answer")));
+    whole(&title.unwrap_or_default(), &plain, shown, None, served)
+}
+
+/// The list of what a ledger has.
+pub fn listing(listing: &Listing, served: Served<'_>) -> String {
+    let link = |row: &ListedRow| {
+        format!("<li><a href=\"/{0}\">{0}</a> {1}</li>", escaped(&row.path), escaped(&row.name))
+    };
+    let plain = format!("<ul>{}</ul>", listing.rows.iter().map(link).collect::<String>());
+    whole(&listing.ledger, &plain, &[], Some(listing), served)
+}
+
+/// `plain` is what is read without scripts.
+fn whole(title: &str, plain: &str, shown: &[Shown], listing: Option<&Listing>, served: Served<'_>) -> String {
+    let made = format!(
+        "Made by assay {}. Drawn with D3 and Observable Plot; their licences are in this file.",
+        env!("CARGO_PKG_VERSION")
+    );
+    let data = Data { shown, listing, made, home: served.home, live: served.live };
+    let data = serde_json::to_string(&data).expect("a page has only string keys");
+    let parts = [
+        head(title, served),
+        format!("<noscript>{plain}</noscript>\n"),
+        format!("<script type=\"application/json\" id=\"data\">{}</script>\n", as_text_of_a_script(&data)),
+        format!("<!--\n{}-->\n", LICENSES.replace("--", "- -")),
+        format!("<script>{D3}</script>\n<script>{PLOT}</script>\n<script type=\"module\">{CODE}</script>\n"),
+        "</body>\n</html>\n".to_owned(),
+    ];
+    parts.concat()
+}
+
+fn head(title: &str, served: Served<'_>) -> String {
+    let connect = if served.live.is_some() { "'self'" } else { "'none'" };
+    let scripts: Vec<String> = [D3, PLOT, CODE].iter().map(|script| source(script)).collect();
+    let styles: Vec<String> = [STYLE, PLOT_STYLE].iter().map(|style| source(style)).collect();
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; script-src {}; style-src {}; connect-src {connect}; base-uri 'none'; form-action \
+         'none'\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" \
+         content=\"no-referrer\">\n<title>{} - assay</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
+        scripts.join(" "),
+        styles.join(" "),
+        escaped(title)
+    )
+}
+
+/// What a policy calls a text that may run or apply: its SHA-256 in base 64.
+fn source(text: &str) -> String {
+    let hex = digest(text.as_bytes());
+    let byte = |at: usize| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("a digest is hexadecimal");
+    let bytes: Vec<u8> = (0..hex.len() / 2).map(byte).collect();
+    format!("'sha256-{}'", base64(&bytes))
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for three in bytes.chunks(3) {
+        let of = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
+        let bits = of(0) << 16 | of(1) << 8 | of(2);
+        for at in 0..4 {
+            let letter = LETTERS[(bits >> (18 - 6 * at) & 63) as usize] as char;
+            text.push(if at <= three.len() { letter } else { '=' });
+        }
+    }
+    text
+}
+
+/// JSON inside a `<script>`: the same data, in which nothing ends the element, opens a comment or steers what shows the source.
+fn as_text_of_a_script(json: &str) -> String {
+    let json = crate::json::escaped(json);
+    let mut text = String::with_capacity(json.len() + json.len() / 16);
+    for c in json.chars() {
+        match c {
+            '<' => text.push_str("\\u003c"),
+            '>' => text.push_str("\\u003e"),
+            '&' => text.push_str("\\u0026"),
+            '\u{2028}' => text.push_str("\\u2028"),
+            '\u{2029}' => text.push_str("\\u2029"),
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+/// Text between tags.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    const HOSTILE: &str = "</script><script>alert(1)</script><!--<img src=x onerror=alert(2)>";
+
+    fn hostile() -> Shown {
+        let mut page = sample::page();
+        for contrast in &mut page.contrasts {
+            contrast.candidate = HOSTILE.into();
+        }
+        page.question = HOSTILE.into();
+        page.experiment = HOSTILE.into();
+        page.answer = HOSTILE.into();
+        Shown::alone(serde_json::to_value(&page).unwrap())
+    }
+
+    #[test]
+    fn foreign_text_is_no_markup_and_stays_the_same_data() {
+        let document = document(&[hostile()], Served::default());
+        assert!(!document.contains("<script>alert"));
+        assert!(!document.contains("<img"));
+        // Two libraries, our code, the data; each ends where it should.
+        assert_eq!(document.matches("<script").count(), 4);
+        assert_eq!(document.matches("</script").count(), 4);
+        let begin = document.find("id=\"data\">").unwrap() + "id=\"data\">".len();
+        let data = &document[begin..begin + document[begin..].find('<').unwrap()];
+        let read: Value = serde_json::from_str(data).unwrap();
+        assert_eq!(read["shown"][0]["page"]["contrasts"][0]["candidate"], HOSTILE);
+    }
+
+    #[test]
+    fn a_file_asks_nobody_for_anything() {
+        let document =
+            document(&[Shown::alone(serde_json::json!({"schema": "assay.plan/1"}))], Served::default());
+        assert!(document.contains("connect-src 'none'") && document.contains("default-src 'none'"));
+        assert!(!document.contains("unsafe-"));
+        assert!(!document.contains(" src=") && !document.contains("<link"));
+        assert!(document.len() < 700_000, "{}", document.len());
+    }
+
+    #[test]
+    fn base_64_is_that_of_the_standard() {
+        // RFC 4648, section 10.
+        let vectors = [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ];
+        for (plain, expected) in vectors {
+            assert_eq!(base64(plain.as_bytes()), expected);
+        }
+    }
+}

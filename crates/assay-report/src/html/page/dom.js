@@ -1,0 +1,208 @@
+// What all parts of the page are made of: elements, figures as text, tables, downloads.
+// Foreign text becomes text nodes and attribute values, never markup.
+
+/**
+ * An element.
+ * @param {string} tag
+ * @param {Record<string, any>} [attributes] names that begin with "on" are listeners
+ * @param {...(Node | string | null | undefined)} children
+ * @returns {HTMLElement}
+ */
+function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children) if (child !== null && child !== undefined) node.append(child);
+  return node;
+}
+
+/**
+ * An element of a drawing.
+ * @param {string} tag
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {SVGElement}
+ */
+function drawn(tag, attributes = {}, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
+  node.append(...children);
+  return node;
+}
+
+let lastId = 0;
+/** An id that no other element has. @param {string} about */
+function freshId(about) {
+  lastId += 1;
+  return `${about.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 30)}-${lastId}`;
+}
+
+/** Three digits that count, without an exponent. @param {number} value */
+function digits(value) {
+  if (!Number.isFinite(value)) return "unknown";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 100) return Math.round(value).toLocaleString("en-US");
+  const places = Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(size))));
+  return String(Number(value.toFixed(places)));
+}
+
+/** "1.32 ns", "4.5 µs". @param {number | null | undefined} ns */
+function time(ns) {
+  if (ns === null || ns === undefined) return "unknown";
+  const size = Math.abs(ns);
+  if (size >= 1e9) return `${digits(ns / 1e9)} s`;
+  if (size >= 1e6) return `${digits(ns / 1e6)} ms`;
+  if (size >= 1e4) return `${digits(ns / 1e3)} µs`;
+  return `${digits(ns)} ns`;
+}
+
+/** "+2.4 %" of a ratio of 1.024. @param {number} ratio */
+function change(ratio) {
+  const percent = (ratio - 1) * 100;
+  const size = Math.abs(percent);
+  const text = size >= 100 ? Math.round(size).toLocaleString("en-US") : size >= 10 ? size.toFixed(0) : size.toFixed(1);
+  if (Number(text) === 0) return "0 %";
+  return `${percent < 0 ? "−" : "+"}${text} %`;
+}
+
+/** "+2.4 % (+0.8 % to +4.0 %)". @param {{ratio: number, lower: number, upper: number} | null | undefined} interval */
+function changed(interval) {
+  return interval ? `${change(interval.ratio)} (${change(interval.lower)} to ${change(interval.upper)})` : "not measured";
+}
+
+/** "12 %" of a fraction. @param {number | null | undefined} fraction */
+function share(fraction) {
+  if (fraction === null || fraction === undefined) return "unknown";
+  return `${digits(Math.round(fraction * 1000) / 10)} %`;
+}
+
+/** "9,010". @param {number} count */
+function whole(count) {
+  return Math.round(count).toLocaleString("en-US");
+}
+
+/** "1 sample", "9,010 samples". @param {number} count @param {string} what */
+function plural(count, what) {
+  return `${whole(count)} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** "256 KiB". @param {number} bytes */
+function sized(bytes) {
+  const units = ["bytes", "KiB", "MiB", "GiB"];
+  let at = 0;
+  while (bytes >= 1024 && at < 3) {
+    bytes /= 1024;
+    at += 1;
+  }
+  return `${digits(bytes)} ${units[at]}`;
+}
+
+/** "1 min 2 s". @param {number | null | undefined} seconds */
+function lasting(seconds) {
+  if (seconds === null || seconds === undefined) return "unknown";
+  if (seconds < 60) return `${digits(seconds)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.round(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** "half_way" as a reader writes it. @param {string} word */
+function spoken(word) {
+  return word.replace(/[_-]/g, " ");
+}
+
+/** The values of a list, each once. @template T @param {T[]} values @returns {T[]} */
+function unique(values) {
+  return [...new Set(values)];
+}
+
+/**
+ * A table. Numbers are right-aligned.
+ * @param {string[]} heads
+ * @param {(string | number | Node | null | undefined)[][]} rows
+ * @param {string} [about] what it shows, for who cannot see it
+ */
+function table(heads, rows, about) {
+  const isNumber = heads.map((_, at) => rows.length > 0 && rows.every((row) => /^([+−-]?[\d.,]+( %| ns| µs| ms| s)?|unknown|)$/.test(String(row[at] ?? ""))));
+  const cell = (/** @type {any} */ value, /** @type {number} */ at, tag = "td") =>
+    el(tag, { class: isNumber[at] ? "number" : tag === "td" && String(value).length < 20 ? "short" : null, scope: tag === "th" ? "col" : null }, value instanceof Node ? value : String(value ?? ""));
+  const inner = el(
+    "table",
+    {},
+    about ? el("caption", { class: "unseen" }, about) : null,
+    el("thead", {}, el("tr", {}, ...heads.map((head, at) => cell(head, at, "th")))),
+    el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((value, at) => cell(value, at))))),
+  );
+  // A wide table scrolls by itself, and by keyboard.
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": about ?? heads.join(", ") }, inner);
+}
+
+/**
+ * Names with their values.
+ * @param {[string, string | Node | null | undefined][]} facts those without a value are left out
+ */
+function facts(facts) {
+  const known = facts.filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return el("dl", {}, ...known.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, /** @type {any} */ (value))]));
+}
+
+/**
+ * A part of the page that is opened on demand.
+ * @param {string} title
+ * @param {() => Node} content made when it is opened for the first time
+ * @param {boolean} [open]
+ */
+function folded(title, content, open = false) {
+  const node = /** @type {HTMLDetailsElement} */ (el("details", { open }, el("summary", {}, title)));
+  const fill = () => {
+    if (node.childElementCount === 1) node.append(content());
+  };
+  if (open) fill();
+  node.addEventListener("toggle", () => node.open && fill());
+  return node;
+}
+
+/** Foreign text as it is, scrolled by keyboard too. @param {string} text @param {string} about */
+function verbatim(text, about) {
+  return el("pre", { tabindex: "0", role: "region", "aria-label": about }, text);
+}
+
+/**
+ * A link that saves a text as a file.
+ * @param {string} label
+ * @param {string} name
+ * @param {string} type
+ * @param {() => string} content
+ */
+function download(label, name, type, content) {
+  const button = el("button", { type: "button", class: "save" }, label);
+  button.addEventListener("click", () => {
+    const address = URL.createObjectURL(new Blob([content()], { type }));
+    const link = el("a", { href: address, download: name });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  });
+  return button;
+}
+
+/** A row of CSV (RFC 4180); a text that a spreadsheet would compute gets a quote. @param {(string | number | null)[]} values */
+function csvRow(values) {
+  const field = (/** @type {string | number | null} */ value) => {
+    const text = value === null ? "" : String(value);
+    const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+  };
+  return `${values.map(field).join(",")}\r\n`;
+}
+
+/** A section with its heading; the navigation lists it. @param {string} title @param {...(Node | string | null)} children */
+function section(title, ...children) {
+  const id = freshId(title);
+  return el("section", { id, "aria-labelledby": `${id}-h`, "data-title": title }, el("h2", { id: `${id}-h` }, title), ...children);
+}

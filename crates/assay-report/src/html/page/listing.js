@@ -1,0 +1,38 @@
+// What a ledger has: everything that was asked, two of which can be chosen to stand side by side.
+
+/** @param {{ledger: string, rows: any[]}} found */
+function listing({ ledger, rows }) {
+  const traits = (/** @type {any} */ row) => ({ experiment: row.name, kind: row.kind, state: row.state });
+  const filter = filterOf(rows.map(traits));
+  /** @type {string[]} */
+  let chosen = [];
+  const beside = /** @type {HTMLButtonElement} */ (el("button", { type: "button", disabled: true }, "Show two side by side"));
+  beside.addEventListener("click", () => (location.href = `/beside${chosen.map((path) => `/${path}`).join("")}`));
+  const choose = (/** @type {any} */ row) => {
+    const box = /** @type {HTMLInputElement} */ (el("input", { type: "checkbox", "aria-label": `Choose ${row.path}` }));
+    box.checked = chosen.includes(row.path);
+    box.addEventListener("change", () => {
+      chosen = box.checked ? [...chosen, row.path] : chosen.filter((path) => path !== row.path);
+      beside.disabled = chosen.length !== 2;
+    });
+    return box;
+  };
+  const shown = () => {
+    const kept = rows.filter((row) => filter.has(traits(row)));
+    if (kept.length === 0) return el("p", { class: "empty" }, rows.length === 0 ? "The ledger is empty; `assay run` adds a campaign." : "Nothing fits the filter.");
+    return table(
+      ["", "what", "experiment", "question", "began", "state"],
+      kept.slice(0, 1000).map((row) => [choose(row), el("a", { href: `/${row.path}` }, row.path), row.name, row.question, row.began, el("span", { class: row.state === "under way or killed" ? "verdict" : null }, row.state)]),
+      "What the ledger has",
+    );
+  };
+  const experiments = unique(rows.map((row) => row.name)).length;
+  return el(
+    "article",
+    {},
+    el("header", { class: "answer" }, el("h1", {}, ledger), el("p", { class: "first" }, rows.length === 0 ? "Nothing was measured yet" : `${plural(rows.length, "measurement")} of ${plural(experiments, "experiment")}`)),
+    filter.bar,
+    el("p", {}, beside),
+    following(filter, shown),
+  );
+}

@@ -1,0 +1,122 @@
+//! `assay report -o FILE`: a page, its data or its samples as a file, by the file's ending.
+
+use super::super::run::StoragePaths;
+use super::super::{DONE, screen};
+use anyhow::{Context, Result};
+use assay_lab::lead::Misuse;
+use assay_lab::store::{Kept, Ledger};
+use assay_lab::view::{self, Thing};
+use assay_report::html::{Served, Shown, document};
+use std::fs;
+use std::path::Path;
+
+/// What a file's ending asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Html,
+    Json,
+    Csv,
+}
+
+impl Form {
+    fn of(file: &Path) -> Result<Form, Misuse> {
+        let ending =
+            file.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
+        match ending.as_str() {
+            "html" | "htm" => Ok(Form::Html),
+            "json" => Ok(Form::Json),
+            "csv" => Ok(Form::Csv),
+            _ => Err(Misuse(format!(
+                "-o {}: the ending says what is written: .html a page of pictures, .json the data, .csv the samples",
+                file.display()
+            ))),
+        }
+    }
+}
+
+/// Writes what was asked for; the newest campaign where nothing was named.
+///
+/// # Errors
+/// There is no such thing, or the file cannot be written.
+pub fn write(file: &Path, what: &[String], places: &StoragePaths) -> Result<u8> {
+    let form = Form::of(file)?;
+    if form != Form::Html && what.len() > 1 {
+        return Err(Misuse("two side by side are a page: -o FILE.html".into()).into());
+    }
+    let text = match (form, what) {
+        (Form::Csv, what) => samples(what.first(), places)?,
+        (Form::Json, what) => data(&found(what.first(), places)?)?,
+        (Form::Html, []) => document(&[found(None, places)?], Served::default()),
+        (Form::Html, what) => {
+            let all: Vec<Shown> = what.iter().map(|one| found(Some(one), places)).collect::<Result<_>>()?;
+            document(&all, Served::default())
+        }
+    };
+    screen::write(file, &text)?;
+    screen::tell(&format!(
+        "assay: wrote {} ({})",
+        file.display(),
+        assay_pure::words::bytes(text.len() as u64)
+    ));
+    Ok(DONE)
+}
+
+fn data(shown: &Shown) -> Result<String> {
+    Ok(assay_report::escaped_json(&(serde_json::to_string_pretty(&shown.page)? + "\n")))
+}
+
+/// A thing of the ledger, or a page that some verb wrote as JSON.
+fn found(what: Option<&String>, places: &StoragePaths) -> Result<Shown> {
+    if let Some(file) = what.map(Path::new).filter(|file| file.is_file()) {
+        return from_file(file);
+    }
+    let (ledger, thing) = thing(what, places)?;
+    view::shown(&ledger, &thing)
+}
+
+fn from_file(file: &Path) -> Result<Shown> {
+    let refused = |why: String| Misuse(format!("{} is no page of assay's: {why}", file.display()));
+    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let page: serde_json::Value = serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
+    let schema = page["schema"].as_str().unwrap_or_default();
+    if !schema.starts_with("assay.") {
+        return Err(refused(
+            "`--json FILE` of `assay run`, `compare`, `sweep`, `stages`, `sites` writes one".into(),
+        )
+        .into());
+    }
+    Ok(Shown::alone(page))
+}
+
+fn thing(what: Option<&String>, places: &StoragePaths) -> Result<(Ledger, Thing)> {
+    let thing = what.map(|text| text.parse::<Thing>().map_err(Misuse)).transpose()?;
+    let ledger = Ledger::open(places.find_ledger("assay run")?)?;
+    let newest = || -> Result<Thing> {
+        let newest = ledger.kept(Kept::Campaign)?.first().map(Thing::from);
+        let path = ledger.path().display();
+        Ok(newest
+            .ok_or_else(|| Misuse(format!("the ledger {path} has no campaigns yet; `assay run` adds one")))?)
+    };
+    let thing = thing.map_or_else(newest, Ok)?;
+    Ok((ledger, thing))
+}
+
+/// Every sample, none left out for want of room.
+fn samples(what: Option<&String>, places: &StoragePaths) -> Result<String> {
+    let (ledger, thing) = thing(what, places)?;
+    view::samples_csv(&ledger, &thing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_says_what_is_written() {
+        assert_eq!(Form::of(Path::new("a/b.HTML")).ok(), Some(Form::Html));
+        assert_eq!(Form::of(Path::new("b.json")).ok(), Some(Form::Json));
+        assert_eq!(Form::of(Path::new("b.csv")).ok(), Some(Form::Csv));
+        assert!(Form::of(Path::new("b.pdf")).unwrap_err().0.contains(".html a page"));
+        assert!(Form::of(Path::new("b")).is_err());
+    }
+}

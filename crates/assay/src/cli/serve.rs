@@ -1,0 +1,96 @@
+//! `assay serve`: the ledger in a browser, on this machine only.
+
+mod http;
+mod routes;
+
+use super::run::StoragePaths;
+use super::{DONE, screen};
+use anyhow::{Context, Result};
+use assay_lab::lead::Misuse;
+use assay_lab::store::Ledger;
+use routes::Pages;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// How often it is looked whether somebody came, or wants it to end.
+const LOOK: Duration = Duration::from_millis(10);
+/// Requests that are answered at once; others wait.
+const MOST_AT_ONCE: usize = 8;
+
+/// Show the ledger in a browser: on this machine only, read-only
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = include_str!("help/serve.txt"))]
+pub struct ServeArguments {
+    /// Port on 127.0.0.1; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 7180)]
+    pub port: u16,
+    #[command(flatten)]
+    pub places: StoragePaths,
+}
+
+/// Runs the verb, until somebody ends it.
+///
+/// # Errors
+/// No ledger, or the port is taken.
+pub fn run(arguments: &ServeArguments) -> Result<u8> {
+    assay_linux::interrupt::catch();
+    let path = arguments.places.find_ledger("assay run")?;
+    // What is wrong with it is said now, not to the browser.
+    Ledger::open_to_read(path)?;
+    let (listener, address) = listen(arguments.port)?;
+    screen::print(&format!(
+        "http://{address}/  shows {}, to this machine only; Ctrl-C ends it\n",
+        path.display()
+    ));
+    let pages = Arc::new(Pages::new(path));
+    let busy = Arc::new(AtomicUsize::new(0));
+    while !assay_linux::interrupt::asked() {
+        if busy.load(Ordering::Acquire) >= MOST_AT_ONCE {
+            thread::sleep(LOOK);
+            continue;
+        }
+        match listener.accept() {
+            Ok((stream, _)) => {
+                let (pages, busy) = (Arc::clone(&pages), Arc::clone(&busy));
+                busy.fetch_add(1, Ordering::AcqRel);
+                thread::spawn(move || {
+                    let _leave = Leave(busy);
+                    http::serve(stream, address.port(), |path| pages.answer(path));
+                });
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(LOOK),
+            // Whoever came has gone again.
+            Err(_) => thread::sleep(LOOK),
+        }
+    }
+    Ok(DONE)
+}
+
+/// Counts a request as done, however it ends.
+struct Leave(Arc<AtomicUsize>);
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+fn listen(port: u16) -> Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => Misuse(format!(
+            "port {port} is in use; choose another with --port N, or a free one with --port 0"
+        ))
+        .into(),
+        ErrorKind::PermissionDenied => {
+            Misuse(format!("port {port} needs privileges; choose one above 1023 with --port N")).into()
+        }
+        _ => anyhow::Error::from(error).context(format!("cannot listen on 127.0.0.1:{port}")),
+    })?;
+    listener.set_nonblocking(true).context("cannot listen without waiting")?;
+    let address = listener.local_addr().context("cannot tell the port")?;
+    Ok((listener, address))
+}

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Proves in Chromium what pages promise: every chart is drawn, nothing is complained of on the console, no request leaves the file, axe
+# finds nothing serious, all is reached by keyboard, it fits a phone and paper, dark and light; the same of `assay serve`.
+# The pages are of a campaign, a sweep, a comparison, a diary and branch sites, all measured here for a second or two each; and of the
+# campaign's data with a variant called <script>, which no experiment file may have but data of others can.
+#    Use: scripts/page/test.sh [FOLDER]    FOLDER: keep the pages and a picture of each there
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+root=$PWD
+
+skip() { echo "skipped: $1"; exit 0; }
+scripts/page/vendor.sh check
+command -v node > /dev/null || skip "the pages in a browser: there is no node"
+command -v chromium > /dev/null || skip "the pages in a browser: there is no chromium"
+[ -d target/page/node_modules/axe-core ] || skip "the pages in a browser: scripts/setup.sh test installs playwright-core and axe-core"
+assay=${ASSAY:-$root/target/debug/assay}
+[ -x "$assay" ] || { echo "test.sh: there is no $assay: cargo build" >&2; exit 1; }
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+pages=${1:-$scratch/pages}
+mkdir -p "$pages"
+ledger=$scratch/ledger.db
+cp scripts/page/fixture/* "$scratch/"
+sed -i "s|HARNESS|$root/harness|" "$scratch/experiment.toml"
+
+# ---- one of each kind; what they find is of no interest, so an undecided or failed one is as good
+cd "$scratch"
+ask() { # a command that may end with 0, 1 or 3
+    local code=0
+    "$@" > ask.log 2>&1 || code=$?
+    if [ $code != 0 ] && [ $code != 1 ] && [ $code != 3 ]; then cat ask.log >&2; echo "test.sh: $* ended with $code" >&2; exit 1; fi
+}
+write() { "$assay" report "$@" 2> write.log || { cat write.log >&2; exit 1; }; }
+ask "$assay" run experiment.toml --ledger "$ledger" --quiet
+write --ledger "$ledger" -o "$pages/campaign.html"
+write --ledger "$ledger" -o "$pages/samples.csv"
+write --ledger "$ledger" -o campaign.json
+sed 's|"backwards"|"<script>alert(1)</script>"|; s|"long"|"<img src=x onerror=alert(2)>"|; s|"O2"|"</script><!--"|' campaign.json > hostile.json
+write hostile.json -o "$pages/hostile.html"
+ask "$assay" sweep experiment.toml --ledger "$ledger" --quiet
+write sweep/1 --ledger "$ledger" -o "$pages/sweep.html"
+ask "$assay" compare --adapter wall --budget 2 --ledger "$ledger" --quiet -- true 'sh -c :'
+write comparison/1 --ledger "$ledger" -o "$pages/comparison.html"
+write 1 1 --ledger "$ledger" -o "$pages/beside.html"
+cp "$root"/fixtures/stages/* .
+ask "$assay" stages STAGES.toml --ledger "$ledger" --budget 4 --predictor none --quiet
+write diary/queue --ledger "$ledger" -o "$pages/diary.html"
+if "qemu-$(uname -m)" --version > /dev/null 2>&1; then
+    ask "$assay" sites --json sites.json -- /bin/true
+    write sites.json -o "$pages/sites.html"
+else
+    echo "skipped: the page of branch sites: there is no user-mode QEMU"
+fi
+if grep -q 'https\?://[^ "]*\.\(js\|css\|woff2\?\)' "$pages"/*.html; then echo "test.sh: a page names a file elsewhere" >&2; exit 1; fi
+
+# ---- in a browser
+"$assay" serve --port 0 --ledger "$ledger" > serve.log &
+server=$!
+trap 'kill $server 2> /dev/null || true; rm -rf "$scratch"' EXIT
+for _ in $(seq 100); do [ -s serve.log ] && break; sleep 0.05; done
+address=$(sed -n 's|^\(http://[^ ]*/\) .*|\1|p' serve.log)
+[ -n "$address" ] || { echo "test.sh: assay serve said nothing" >&2; exit 1; }
+NODE_PATH=$root/target/page/node_modules node "$root/scripts/page/test.cjs" "$pages" "$address"
