@@ -63,7 +63,7 @@ pub fn answer(page: &Page) -> String {
 
 /// The page without the verdicts that its twin control does not carry, and what is said of them: where the baseline may differ from
 /// itself by more than a candidate differs from it, the answer claims nothing.
-fn carried(page: &Page) -> (Cow<'_, Page>, String) {
+pub(crate) fn carried(page: &Page) -> (Cow<'_, Page>, String) {
     let twin = &page.twin_control;
     let (Some(lower), Some(upper), TwinVerdict::Undecided) = (twin.lower, twin.upper, twin.verdict) else {
         return (Cow::Borrowed(page), String::new());

@@ -3,10 +3,10 @@
 mod answer;
 mod markdown;
 mod page;
-mod terminal;
+pub(crate) mod terminal;
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 #[cfg(any(test, feature = "samples"))]
 pub mod sample;
-mod terminal;
+pub(crate) mod terminal;
 #[cfg(test)]
 mod tests;
 

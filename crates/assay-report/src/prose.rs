@@ -45,7 +45,7 @@ pub fn wrap(text: &str, width: usize, first: &str, rest: &str) -> Vec<String> {
 }
 
 /// Words, those that belong to a number together with it.
-fn phrases(text: &str) -> Vec<String> {
+pub(crate) fn phrases(text: &str) -> Vec<String> {
     let mut phrases: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match phrases.last_mut().filter(|previous| belongs(previous, word)) {

@@ -4,10 +4,10 @@ mod answer;
 mod markdown;
 pub mod page;
 mod terminal;
-mod words;
+pub(crate) mod words;
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod schema;
 #[cfg(test)]

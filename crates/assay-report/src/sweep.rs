@@ -6,7 +6,7 @@ pub mod page;
 mod plot;
 pub mod preview;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod schema;
 mod terminal;

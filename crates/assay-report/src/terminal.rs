@@ -3,7 +3,7 @@
 //! Made for 80 columns and for 160: a table leaves out or adds columns, nothing runs past the margin. No colour carries
 //! meaning alone. Checked by golden texts at both widths (`tests/golden`) and by a test that no line exceeds its width.
 
-mod build_column;
+pub(crate) mod build_column;
 mod builds;
 mod closing;
 mod companions;
@@ -12,7 +12,7 @@ mod limits;
 mod reasons;
 mod states;
 mod times;
-mod verdicts;
+pub(crate) mod verdicts;
 
 pub(crate) use closing::claims;
 
@@ -131,12 +131,12 @@ pub(crate) fn says_word(says: AsBuiltSays) -> (&'static str, Ink, &'static str) 
 }
 
 /// Compiler and flag set as the tables name a build.
-fn build_name(compiler: &str, flags: &str) -> String {
+pub(crate) fn build_name(compiler: &str, flags: &str) -> String {
     format!("{compiler} {flags}").trim().to_owned()
 }
 
 /// Names the candidate, and the baseline too where it isn't the page's.
-fn candidate_name(page: &Page, contrast: &PageContrast) -> String {
+pub(crate) fn candidate_name(page: &Page, contrast: &PageContrast) -> String {
     if let Some(against) = &contrast.against {
         let other = if contrast.axis == Axis::Flags { &against.flags } else { &against.compiler };
         return format!("{} / {other}", contrast.candidate);
@@ -149,7 +149,7 @@ fn candidate_name(page: &Page, contrast: &PageContrast) -> String {
 }
 
 /// Different values in the order of their first appearance.
-fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut seen = Vec::new();
     for value in values {
         if !seen.contains(&value) {

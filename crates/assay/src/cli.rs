@@ -11,6 +11,7 @@ mod layout;
 mod limits;
 mod manual;
 mod new;
+mod picture;
 mod plan;
 mod report;
 mod run;

@@ -5,12 +5,13 @@ use super::page::{ComparePage, Compared};
 use super::terminal::{function_told, of_two, ordered};
 use crate::Detail;
 use crate::page::{AsBuiltSays, Verdict};
+use crate::picture::{Reference, reference};
 use crate::prose::escape;
 use assay_pure::words;
 use assay_pure::words::plural;
 
-/// The page as GitHub-flavoured Markdown.
-pub fn markdown(page: &ComparePage) -> String {
+/// The page as GitHub-flavoured Markdown, with pictures that were drawn of it.
+pub fn markdown(page: &ComparePage, pictures: &[Reference]) -> String {
     let mut text = String::new();
     let names: Vec<&str> = page.sides.iter().map(|side| side.name.as_str()).collect();
     text += &format!("### assay compare: {}\n\n{}\n\n", escape(&names.join(" → ")), escape(&page.answer));
@@ -22,6 +23,7 @@ pub fn markdown(page: &ComparePage) -> String {
         let word = if gate.passed { word.to_owned() } else { format!("**{word}**") };
         text += &format!("Gate `{}`: {word}{}.\n\n", gate.gate, escape(&more));
     }
+    text += &reference(&page.answer, pictures);
     for doubt in page.doubts(Detail::Brief) {
         text += &format!("> {}\n>\n", escape(&doubt));
     }

@@ -83,7 +83,7 @@ fn says_legend(page: &ComparePage, sheet: &mut Sheet) {
 }
 
 /// Most telling first: what differs, what misleads, what is open, the rest.
-fn rank(found: &Compared) -> u8 {
+pub(crate) fn rank(found: &Compared) -> u8 {
     match (found.verdict, found.as_built_says) {
         (Some(Verdict::Slower), _) => 0,
         (Some(Verdict::Faster), _) => 1,
@@ -93,14 +93,14 @@ fn rank(found: &Compared) -> u8 {
     }
 }
 
-pub(super) fn ordered(page: &ComparePage) -> Vec<&Compared> {
+pub(crate) fn ordered(page: &ComparePage) -> Vec<&Compared> {
     let mut found: Vec<&Compared> = page.benchmarks.iter().collect();
     found.sort_by_key(|found| rank(found));
     found
 }
 
 /// A figure with its unit, without the iteration or the command that goes without saying: "7.53 ms", "5.60 ns/byte".
-fn figure(level: &SideFigure, unit: &str) -> String {
+pub(crate) fn figure(level: &SideFigure, unit: &str) -> String {
     match unit.split_once('/') {
         Some(("ns", "iteration" | "command")) => words::time(level.median),
         Some(("ns", per)) => format!("{}/{per}", words::time(level.median)),

@@ -11,7 +11,7 @@ fn the_views_are_the_golden_texts() {
         }
     }
     assert_golden("compare-two-120-all.txt", &render_compare(&sample::two(), 120, false, Detail::Full));
-    assert_golden("compare-two.md", &super::markdown(&sample::two()));
+    assert_golden("compare-two.md", &super::markdown(&sample::two(), &[]));
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn a_name_cannot_break_a_markdown_table() {
     let mut page = sample::two();
     page.benchmarks[0].benchmark = "a|b<script>`x`".into();
     page.benchmarks[0].verdict = Some(crate::page::Verdict::Slower);
-    let text = super::markdown(&page);
+    let text = super::markdown(&page, &[]);
     assert!(text.contains("| a\\|b&lt;script&gt;\\`x\\` |"), "{text}");
     assert!(!text.contains("<script>"));
 }

@@ -42,7 +42,7 @@ pub fn render_limits(limits: &Limits, told: &Told, width: usize, colour: bool, a
 }
 
 /// "AMD EPYC, one core: 3.68 GHz, 6.0 instructions per cycle; reads 230 GB/s from L1, 21 from memory; ..."
-fn answer(limits: &Limits) -> String {
+pub(crate) fn answer(limits: &Limits) -> String {
     let mut parts = Vec::new();
     if let Some(clock) = &limits.clock {
         let width = limits.cost(cost::INSTRUCTION).map_or(String::new(), |instruction| {

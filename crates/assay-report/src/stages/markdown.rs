@@ -4,13 +4,14 @@ use super::answer::next;
 use super::page::StagesPage;
 use super::terminal::{DISTANCES, components, components_title, distances, of_role, role_title};
 use crate::page::ClaimStatus;
+use crate::picture::{Reference, reference};
 use crate::prose::escape;
 use crate::sheet::doubts;
 use crate::table::Table;
 use assay_pure::words;
 
-/// The page as GitHub-flavoured Markdown.
-pub fn markdown(page: &StagesPage) -> String {
+/// The page as GitHub-flavoured Markdown, with pictures that were drawn of it.
+pub fn markdown(page: &StagesPage, pictures: &[Reference]) -> String {
     let mut text = format!("### assay stages: {}\n\n", escape(&page.diary));
     if !page.question.is_empty() {
         text += &format!("*{}*\n\n", escape(&page.question));
@@ -19,6 +20,7 @@ pub fn markdown(page: &StagesPage) -> String {
     if let Some(next) = next(page) {
         text += &format!("Next: {}.\n\n", escape(&next));
     }
+    text += &reference(&page.answer, pictures);
     for doubt in doubts(&page.warnings, &page.limits) {
         text += &format!("> {}\n>\n", escape(&doubt));
     }

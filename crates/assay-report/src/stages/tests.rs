@@ -14,7 +14,7 @@ fn the_views_are_the_golden_texts() {
         }
     }
     assert_golden("stages-diary-120-all.txt", &render_stages(&sample::diary(), 120, false, Detail::Full));
-    assert_golden("stages-diary.md", &markdown(&sample::diary()));
+    assert_golden("stages-diary.md", &markdown(&sample::diary(), &[]));
 }
 
 #[test]
@@ -89,6 +89,6 @@ fn a_name_cannot_break_a_markdown_table() {
     let mut page = sample::diary();
     page.entrants[0].name = "a|b<i>".into();
     page.roles[0].cells[0].entrant = "a|b<i>".into();
-    let text = markdown(&page);
+    let text = markdown(&page, &[]);
     assert!(text.contains("| a\\|b&lt;i&gt; |") && !text.contains("<i>"), "{text}");
 }

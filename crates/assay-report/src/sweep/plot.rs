@@ -6,13 +6,12 @@
 
 use super::page::{CurvePage, PageSweepKey, SeriesPage};
 use super::value::value;
+use crate::plot_axis::{PlotAxis, WIDE};
 use assay_pure::sweep::Scale;
 use assay_pure::words;
 
 /// Rows of the plot.
 const ROWS: usize = 16;
-/// A span of times from which on their axis is logarithmic.
-const WIDE: f64 = 4.0;
 /// Columns of the plot itself at least.
 const NARROWEST: usize = 24;
 /// More columns show nothing more.
@@ -64,43 +63,6 @@ pub(super) fn plot(series: &SeriesPage, key: &PageSweepKey, unit: &str, width: u
     ));
     lines.extend(legend(series, width, gutter + 2));
     lines
-}
-
-/// An axis from 0 to 1.
-struct PlotAxis {
-    low: f64,
-    high: f64,
-    logarithmic: bool,
-}
-
-impl PlotAxis {
-    fn of(low: f64, high: f64, logarithmic: bool) -> PlotAxis {
-        let logarithmic = logarithmic && low > 0.0;
-        // A flat curve gets a stretch of its own around it.
-        let (low, high) = if high > low { (low, high) } else { (low * 0.9, high * 1.1 + f64::MIN_POSITIVE) };
-        PlotAxis { low, high, logarithmic }
-    }
-
-    fn scaled(&self, value: f64) -> f64 {
-        if self.logarithmic { value.ln() } else { value }
-    }
-
-    /// Where a value lies, from 0 to 1.
-    fn part(&self, value: f64) -> f64 {
-        let (low, high) = (self.scaled(self.low), self.scaled(self.high));
-        ((self.scaled(value) - low) / (high - low)).clamp(0.0, 1.0)
-    }
-
-    /// The value at a part.
-    fn at(&self, part: f64) -> f64 {
-        let (low, high) = (self.scaled(self.low), self.scaled(self.high));
-        let scaled = low + part * (high - low);
-        if self.logarithmic { scaled.exp() } else { scaled }
-    }
-
-    fn note(&self) -> &'static str {
-        if self.logarithmic { " (logarithmic)" } else { "" }
-    }
 }
 
 fn part(index: usize, count: usize) -> f64 {

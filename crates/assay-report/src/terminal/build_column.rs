@@ -5,7 +5,7 @@ use crate::page::Page;
 use crate::table::{Column, Entry};
 
 /// What the builds of a page differ in.
-pub(super) struct BuildColumn {
+pub(crate) struct BuildColumn {
     first: (String, String),
     compilers: bool,
     flags: bool,
@@ -13,7 +13,7 @@ pub(super) struct BuildColumn {
 
 impl BuildColumn {
     /// Of all cells of the page.
-    pub(super) fn of(page: &Page) -> Self {
+    pub(crate) fn of(page: &Page) -> Self {
         let first = page.cells.first();
         let first = first.map(|cell| (cell.compiler.clone(), cell.flags.clone())).unwrap_or_default();
         Self {
@@ -29,7 +29,7 @@ impl BuildColumn {
     }
 
     /// What the builds are called together: "compiler", "flags", "build".
-    pub(super) fn title(&self) -> Option<&'static str> {
+    pub(crate) fn title(&self) -> Option<&'static str> {
         match (self.compilers, self.flags) {
             (true, true) => Some("build"),
             (true, false) => Some("compiler"),
@@ -44,7 +44,7 @@ impl BuildColumn {
     }
 
     /// What tells a build from the others.
-    pub(super) fn name(&self, compiler: &str, flags: &str) -> String {
+    pub(crate) fn name(&self, compiler: &str, flags: &str) -> String {
         match (self.compilers, self.flags) {
             (true, false) => compiler.to_owned(),
             (false, true) => flags.to_owned(),

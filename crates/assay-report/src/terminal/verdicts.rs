@@ -13,15 +13,10 @@ const MOST_ROWS: usize = 24;
 
 /// Adds the section: one table, in which a column tells the builds apart.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    let mut all: Vec<&PageContrast> = page.along(Axis::Variant).collect();
+    let all = in_order(page);
     if all.is_empty() {
         return;
     }
-    let order = |of: &dyn Fn(&PageContrast) -> String| distinct(page.along(Axis::Variant).map(of));
-    let candidates = order(&|c| candidate_name(page, c));
-    let inputs = order(&|c| c.input.clone());
-    let at = |names: &[String], name: &str| names.iter().position(|known| known == name);
-    all.sort_by_key(|c| (at(&candidates, &candidate_name(page, c)), at(&inputs, &c.input)));
     let grouped = detail == Detail::Brief && all.len() > MOST_ROWS;
     let builds = BuildColumn::of(page);
     sheet.heading(&builds.heading("Verdicts"));
@@ -37,6 +32,22 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
         let rows = format!("{} in groups; --all shows each", words::plural(all.len() as u64, "contrast"));
         sheet.paragraph(Ink::Dim, "  ", &rows);
     }
+}
+
+/// Contrasts of variants by candidate, then by input.
+fn in_order(page: &Page) -> Vec<&PageContrast> {
+    let mut all: Vec<&PageContrast> = page.along(Axis::Variant).collect();
+    let order = |of: &dyn Fn(&PageContrast) -> String| distinct(page.along(Axis::Variant).map(of));
+    let candidates = order(&|c| candidate_name(page, c));
+    let inputs = order(&|c| c.input.clone());
+    let at = |names: &[String], name: &str| names.iter().position(|known| known == name);
+    all.sort_by_key(|c| (at(&candidates, &candidate_name(page, c)), at(&inputs, &c.input)));
+    all
+}
+
+/// Every contrast of variants, for Markdown, where lines may be long.
+pub(crate) fn every_contrast(page: &Page) -> Table {
+    by_contrast(page, &in_order(page), &BuildColumn::of(page), Detail::Full)
 }
 
 fn legend(page: &Page, sheet: &mut Sheet) {

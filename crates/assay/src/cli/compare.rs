@@ -1,6 +1,7 @@
 //! `assay compare`: is this regression mine, or where the linker put it?
 
 use super::help::OUTPUT;
+use super::picture::PictureArguments;
 use super::run::{StoragePaths, positive};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::{Context, Result};
@@ -13,7 +14,7 @@ use assay_pure::compare::Gate;
 use assay_pure::stats::margin::Margin;
 use assay_report::compare::{ComparePage, markdown};
 use assay_report::page::Stopped;
-use assay_report::{Detail, Progress, Show, render_compare};
+use assay_report::{Detail, Progress, Show, picture, render_compare};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -70,6 +71,8 @@ pub struct CompareArguments {
     /// Write the report as JSON (schema/comparison-1.schema.json); - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureArguments,
     /// Show what causes the spread: side, placement, process, round
     #[arg(long, help_heading = OUTPUT)]
     pub factors: bool,
@@ -189,6 +192,8 @@ pub fn run(arguments: &CompareArguments) -> Result<u8> {
         // Said before minutes of measuring, not after them.
         screen::find_place(path)?;
     }
+    let files = arguments.json.iter().chain(&arguments.markdown).chain([&arguments.places.ledger]);
+    arguments.pictures.check(files.map(PathBuf::as_path))?;
     if let Some(number) = arguments.show {
         let ledger = Ledger::open(arguments.places.find_ledger("assay compare --build CMD --bench CMD")?)?;
         let page = compose::page(&ledger, (number > 0).then_some(number), arguments.factors)?;
@@ -218,8 +223,9 @@ fn show(arguments: &CompareArguments, page: &ComparePage) -> Result<u8> {
         screen::write(path, &page.to_json())?;
     }
     if let Some(path) = &arguments.markdown {
-        screen::write(path, &markdown(page))?;
+        screen::write(path, &markdown(page, &arguments.pictures.beside(path)))?;
     }
+    arguments.pictures.write(|| picture::of_comparison(page))?;
     Ok(exit_code(page))
 }
 

@@ -1,6 +1,7 @@
 //! `assay limits`: how fast this machine can be at all, measured once and kept.
 
 use super::help::OUTPUT;
+use super::picture::PictureArguments;
 use super::{DONE, screen};
 use anyhow::Result;
 use assay_lab::lead::{Misuse, Unable, measuring_cpu, turn};
@@ -11,6 +12,7 @@ use assay_linux::machine::Machine as Facts;
 use assay_pure::limits::Limits;
 use assay_pure::words;
 use assay_report::limits::{Told, render_limits};
+use assay_report::picture;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -35,6 +37,8 @@ pub struct LimitsArguments {
     /// Write the limits as JSON (schema/limits-1.schema.json); - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureArguments,
 }
 
 /// Runs the verb.
@@ -45,6 +49,7 @@ pub fn run(arguments: &LimitsArguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
         screen::find_place(file)?;
     }
+    arguments.pictures.check(arguments.json.as_deref())?;
     // Before this process keeps off the measuring processor, which would then be missing from the facts.
     let facts = assay_linux::machine::facts();
     let machine = machine_of(&facts);
@@ -76,6 +81,7 @@ pub fn run(arguments: &LimitsArguments) -> Result<u8> {
     if let Some(json) = &arguments.json {
         screen::write(json, &limits.to_json())?;
     }
+    arguments.pictures.write(|| picture::of_limits(&limits))?;
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         screen::show(&render_limits(&limits, &told, screen::width(), screen::colour(), arguments.all));
     }

@@ -3,6 +3,7 @@
 mod files;
 
 use super::help::OUTPUT;
+use super::picture::PictureArguments;
 use super::run::{StoragePaths, exit_code};
 use super::{DONE, screen};
 use anyhow::Result;
@@ -11,6 +12,7 @@ use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, Ledger};
 use assay_lab::view::Thing;
 use assay_pure::ledger::Stopped;
+use assay_report::markdown::markdown;
 use assay_report::{Detail, render};
 use std::path::{Path, PathBuf};
 
@@ -28,12 +30,17 @@ pub struct ReportArguments {
     /// Show every contrast, with all reasons
     #[arg(long, help_heading = OUTPUT)]
     pub all: bool,
+    /// Write a summary for a pull request as Markdown; - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
     /// Write the report as JSON (schema/campaign-1.schema.json); - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write it as a page of pictures (.html), as data (.json) or its samples as a table (.csv)
     #[arg(long, short, help_heading = OUTPUT, value_name = "FILE", conflicts_with_all = ["list", "json", "all"])]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureArguments,
     #[command(flatten)]
     pub places: StoragePaths,
 }
@@ -82,11 +89,18 @@ fn others(ledger: &Ledger) -> Result<String> {
 /// # Errors
 /// No ledger, or no such campaign.
 pub fn run(arguments: &ReportArguments) -> Result<u8> {
-    for file in arguments.json.iter().chain(&arguments.output) {
+    let written = || arguments.json.iter().chain(&arguments.markdown).chain(&arguments.output);
+    for file in written() {
         screen::find_place(file)?;
     }
+    arguments.pictures.check(written().chain([&arguments.places.ledger]).map(PathBuf::as_path))?;
+    let drawn = files::draw(&arguments.pictures, &arguments.what, &arguments.places)?;
     if let Some(file) = &arguments.output {
         return files::write(file, &arguments.what, &arguments.places);
+    }
+    if drawn && campaign(&arguments.what).is_err() {
+        // What has no page here was asked for its picture.
+        return Ok(DONE);
     }
     let path = arguments.places.find_ledger("assay run")?;
     let ledger = Ledger::open(path)?;
@@ -122,7 +136,11 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
         screen::write(file, &page.to_json())?;
     }
-    if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+    if let Some(file) = &arguments.markdown {
+        screen::write(file, &markdown(&page, &arguments.pictures.beside(file)))?;
+    }
+    let is_alone = |path: &PathBuf| path.as_os_str() == "-";
+    if !arguments.json.iter().chain(&arguments.markdown).any(is_alone) {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
         screen::show(&render(&page, screen::width(), screen::colour(), detail));
     }

@@ -1,6 +1,7 @@
 //! `assay run`: measure the matrix, give verdicts.
 
 use super::help::{OUTPUT, SELECTION, STORAGE};
+use super::picture::PictureArguments;
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
 use assay_lab::campaign::examination;
@@ -8,8 +9,9 @@ use assay_lab::campaign::{self, CampaignRequest, compose, prepare};
 use assay_lab::doctor::experiment;
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
+use assay_report::markdown::markdown;
 use assay_report::page::{FailureKind, Page, Stopped};
-use assay_report::{Detail, Progress, Show, render};
+use assay_report::{Detail, Progress, Show, picture, render};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -26,9 +28,14 @@ pub struct RunArguments {
     /// Continue the newest unfinished campaign of this experiment
     #[arg(long)]
     pub resume: bool,
+    /// Write a summary for a pull request as Markdown; - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
     /// Write the report as JSON (schema/campaign-1.schema.json); - is standard output
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureArguments,
     /// Show every contrast, with all reasons
     #[arg(long, help_heading = OUTPUT)]
     pub all: bool,
@@ -126,17 +133,20 @@ impl RunArguments {
 /// See [`campaign::run`].
 pub fn run(arguments: &RunArguments) -> Result<u8> {
     assay_linux::interrupt::catch();
-    if let Some(path) = &arguments.json {
+    for path in arguments.json.iter().chain(&arguments.markdown) {
         // Said before a minute of measuring, not after it.
         screen::find_place(path)?;
     }
+    let files = [&arguments.experiment, &arguments.places.ledger].into_iter().chain(&arguments.json);
+    arguments.pictures.check(files.chain(&arguments.markdown).map(PathBuf::as_path))?;
     let asked = arguments.asked();
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
     let ended = campaign::run(&asked, &mut |event| progress.event(&event))?;
     drop(progress);
     let ledger = Ledger::open(&asked.ledger)?;
     let page = compose::page(&ledger, ended.campaign)?;
-    if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+    let is_alone = |path: &PathBuf| path.as_os_str() == "-";
+    if !arguments.json.iter().chain(&arguments.markdown).any(is_alone) {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
         screen::show(&render(&page, screen::width(), screen::colour(), detail));
     }
@@ -156,6 +166,10 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     if let Some(path) = &arguments.json {
         screen::write(path, &page.to_json())?;
     }
+    if let Some(path) = &arguments.markdown {
+        screen::write(path, &markdown(&page, &arguments.pictures.beside(path)))?;
+    }
+    arguments.pictures.write(|| picture::of_campaign(&page))?;
     Ok(exit_code(&page))
 }
 

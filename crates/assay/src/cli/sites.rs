@@ -1,11 +1,13 @@
 //! `assay sites`: the branches of a command that are mispredicted most, and whether its hints are right.
 
 use super::help::OUTPUT;
+use super::picture::PictureArguments;
 use super::stat::{predictors, program};
 use super::{DONE, FAILED, cannot_trace, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_pure::predict::Zoo;
+use assay_report::picture;
 use assay_report::sites::page::SiteOrder;
 use assay_report::sites::{SitesPage, render_sites};
 use assay_trace::sites::components::{ComponentSpecs, of_trace};
@@ -13,7 +15,7 @@ use assay_trace::sites::{BudgetRequest, OtherBudget, SimulatedPredictor, SiteSel
 use assay_trace::{Trace, TraceOptions, TracedExit, command};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Exit code of a command that was ended at the time limit, as `timeout` has it.
@@ -87,6 +89,8 @@ pub struct SitesArguments {
     /// Write the report to FILE
     #[arg(short, long, help_heading = OUTPUT, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureArguments,
     /// Stop the command after this time
     #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
     pub time_limit: Option<f64>,
@@ -109,6 +113,9 @@ pub fn run(arguments: &SitesArguments) -> Result<u8> {
     for file in [&arguments.json, &arguments.output].into_iter().flatten() {
         screen::find_place(file)?;
     }
+    let program = arguments.command.first().map(Path::new);
+    let files = [&arguments.json, &arguments.output].into_iter().flatten().map(PathBuf::as_path);
+    arguments.pictures.check(files.chain(program))?;
     assay_linux::interrupt::catch();
     let trace = trace(arguments, &arguments.command, &wish)?;
     if let (Some(beside), Some(wanted)) = (beside, &mut wish.components) {
@@ -116,6 +123,7 @@ pub fn run(arguments: &SitesArguments) -> Result<u8> {
     }
     let page = compose(&trace, &wish);
     show(arguments, &page)?;
+    arguments.pictures.write(|| picture::of_sites(&page))?;
     Ok(exit_code(&trace))
 }
 

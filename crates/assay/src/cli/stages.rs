@@ -1,6 +1,7 @@
 //! `assay stages`: what did each step of an optimisation bring, and how far is the reference?
 
 use super::help::OUTPUT;
+use super::picture::PictureArguments;
 use super::run::{StoragePaths, positive};
 use super::stat::predictors;
 use super::{DONE, FAILED, UNABLE, screen};
@@ -13,7 +14,7 @@ use assay_pure::stages::Diary;
 use assay_report::page::Stopped;
 use assay_report::stages::page::StagesPage;
 use assay_report::stages::{markdown, render_stages};
-use assay_report::{Detail, Progress, Show};
+use assay_report::{Detail, Progress, Show, picture};
 use assay_trace::sites::SimulatedPredictor;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -77,6 +78,8 @@ struct Wishes {
     /// Write the report as JSON (schema/stages-1.schema.json); - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    pictures: PictureArguments,
     /// Show every step, with all reasons
     #[arg(long, help_heading = OUTPUT)]
     all: bool,
@@ -125,6 +128,8 @@ pub fn run(arguments: &StagesArguments) -> Result<u8> {
         // Said before minutes of measuring, not after them.
         screen::find_place(path)?;
     }
+    let files = wishes.json.iter().chain(&wishes.markdown).chain([file, &wishes.places.ledger]);
+    wishes.pictures.check(files.map(PathBuf::as_path))?;
     let mut opened = stages::open(file)?;
     if let Some(budget) = wishes.budget {
         opened.diary.budget_seconds = budget;
@@ -201,8 +206,9 @@ fn show(wishes: &Wishes, page: &StagesPage) -> Result<u8> {
         screen::write(path, &page.to_json())?;
     }
     if let Some(path) = &wishes.markdown {
-        screen::write(path, &markdown(page))?;
+        screen::write(path, &markdown(page, &wishes.pictures.beside(path)))?;
     }
+    wishes.pictures.write(|| picture::of_diary(page))?;
     Ok(exit_code(page))
 }
 

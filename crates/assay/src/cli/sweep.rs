@@ -1,6 +1,7 @@
 //! `assay sweep`: a number of an input varied over a range.
 
 use super::help::{OUTPUT, SELECTION};
+use super::picture::PictureArguments;
 use super::run::{StoragePaths, positive};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
@@ -11,7 +12,7 @@ use assay_lab::sweep::{self, AdHoc, SweepRequest, compose, preview};
 use assay_report::page::FailureKind;
 use assay_report::sweep::page::Stopped;
 use assay_report::sweep::{SweepPage, columns, render_preview, render_sweep};
-use assay_report::{Detail, Progress, Show};
+use assay_report::{Detail, Progress, Show, picture};
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -76,6 +77,8 @@ pub struct SweepArguments {
     /// Write the points as CSV, for a spreadsheet or gnuplot; - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureArguments,
     /// Show no progress
     #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
@@ -140,6 +143,8 @@ pub fn run(arguments: &SweepArguments) -> Result<u8> {
         // Said before minutes of measuring, not after them.
         screen::find_place(path)?;
     }
+    let files = [&arguments.json, &arguments.csv, &arguments.experiment].into_iter().flatten();
+    arguments.pictures.check(files.chain([&arguments.places.ledger]).map(PathBuf::as_path))?;
     if let Some(wanted) = &arguments.show {
         let (ledger, sweep) = find(arguments, wanted)?;
         return show(arguments, &[compose::page(&ledger, sweep)?]);
@@ -214,6 +219,7 @@ fn show(arguments: &SweepArguments, pages: &[SweepPage]) -> Result<u8> {
     if let Some(path) = &arguments.csv {
         screen::write(path, &pages.iter().map(columns).collect::<Vec<_>>().join("\n"))?;
     }
+    arguments.pictures.write(|| picture::of_sweeps(pages))?;
     let failed =
         pages.iter().flat_map(|page| &page.failures).any(|failure| failure.kind == FailureKind::Failed);
     let nothing = pages.iter().any(|page| page.measured.stopped_because == Some(Stopped::Nothing));

@@ -54,6 +54,24 @@ const FLOORS: &[(&str, &[&str])] = &[
 /// A room (a crate's top module) and what it may name of the rooms and crates that know of measuring. The pure crate and the
 /// kernel's side are open to all.
 const ROOMS: &[(&str, &str, &[&str])] = &[
+    (
+        "assay-report",
+        "picture",
+        &[
+            "crate::answer",
+            "crate::compare",
+            "crate::limits",
+            "crate::page",
+            "crate::plot_axis",
+            "crate::prose",
+            "crate::sites",
+            "crate::stages",
+            "crate::sweep",
+            "crate::terminal",
+            "crate::golden",
+            "crate::sample",
+        ],
+    ),
     ("assay-link", "build", &[]),
     ("assay-link", "adopt", &["crate::build"]),
     ("assay-lab", "store", &[]),

@@ -1,5 +1,6 @@
 //! `assay report -o FILE`: a page, its data or its samples as a file, by the file's ending.
 
+use super::super::picture::PictureArguments;
 use super::super::run::StoragePaths;
 use super::super::{DONE, screen};
 use anyhow::{Context, Result};
@@ -7,6 +8,7 @@ use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, Ledger};
 use assay_lab::view::{self, Thing};
 use assay_report::html::{Served, Shown, document};
+use assay_report::picture;
 use std::fs;
 use std::path::Path;
 
@@ -59,6 +61,23 @@ pub fn write(file: &Path, what: &[String], places: &StoragePaths) -> Result<u8> 
         assay_pure::words::bytes(text.len() as u64)
     ));
     Ok(DONE)
+}
+
+/// Draws what was asked for, where a picture was: whether it was.
+///
+/// # Errors
+/// There is no such thing or no picture of it, or the file cannot be written.
+pub fn draw(pictures: &PictureArguments, what: &[String], places: &StoragePaths) -> Result<bool> {
+    if pictures.pictures.is_empty() {
+        return Ok(false);
+    }
+    if what.len() > 1 {
+        return Err(Misuse("a picture shows one of them: name only that".into()).into());
+    }
+    let shown = found(what.first(), places)?;
+    let scene = picture::of_page(&shown.page).map_err(|why| Misuse(format!("--picture: {why}")))?;
+    pictures.write(|| scene)?;
+    Ok(true)
 }
 
 fn data(shown: &Shown) -> Result<String> {
