@@ -6,7 +6,8 @@
 # The program needs a C library no newer than glibc 2.28 (2018), whatever this machine has: zig, from PyPI, links it
 # (cargo-zigbuild); both go to target/packaging. A static program would need Rust's own library for musl, and gains
 # nothing: the plugin inside must be loaded by the distribution's emulator, so it needs that glibc anyway.
-# Another machine needs Rust's library for it: rustup target add aarch64-unknown-linux-gnu.
+# Another machine needs Rust's library for it: rustup target add aarch64-unknown-linux-gnu, or Debian's rustc-web with
+# libstd-rust-web-dev:arm64. Untried so far: aarch64 was checked by reading only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PATH:${HOME:-/root}/.cargo/bin"

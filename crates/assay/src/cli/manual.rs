@@ -63,7 +63,10 @@ fn pages() -> io::Result<Vec<(String, String)>> {
 fn page(command: &clap::Command, name: &str) -> io::Result<String> {
     let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     // `display_name` is what the page is called; the synopsis keeps the words as they are typed.
-    let man = Man::new(command.clone().display_name(name.to_owned()).version(env!("CARGO_PKG_VERSION")));
+    let man = Man::new(command.clone().display_name(name.to_owned()))
+        // An empty date would be left out, and the source taken for it.
+        .date(" ")
+        .source(concat!("assay ", env!("CARGO_PKG_VERSION")));
     let mut text = Vec::new();
     man.render_title(&mut text)?;
     man.render_name_section(&mut text)?;
