@@ -134,7 +134,7 @@ def deb(program, staged, out, options):
         (control / "control").write_text(
             f"Package: assay\nVersion: {program.version}\nArchitecture: {program.debian}\n"
             f"Maintainer: The assay authors <assay@localhost>\nInstalled-Size: {sizes}\nDepends: {depends}\n"
-            "Recommends: gcc | clang, libc6-dev, qemu-user (>= 1:7.2), git\nSuggests: clang, lld\n"
+            "Recommends: gcc | clang, libc6-dev, qemu-user (>= 1:7.2)\nSuggests: clang, git, lld\n"
             f"Section: devel\nPriority: optional\nDescription: laboratory for microbenchmarks\n{DESCRIPTION}"
         )
         sums = (f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root)}\n" for path in files_below(usr))
