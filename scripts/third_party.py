@@ -13,6 +13,9 @@ import re
 import subprocess
 import sys
 
+TOP = pathlib.Path(__file__).resolve().parent.parent
+# What our own crates carry of others beside crates: libraries for pages, a font for pictures.
+CARRIED = TOP / "crates/assay-report/src"
 NAMES = re.compile(r"^(licen[cs]e|copying|unlicense|notice)", re.IGNORECASE)
 
 
@@ -53,6 +56,8 @@ def main():
     if without:
         print("Without a text of their own (the licence that they name applies):")
         print("".join(f"  {label}\n" for label in without))
+    for path in sorted(path for path in CARRIED.rglob("*") if path.is_file() and NAMES.match(path.name)):
+        owners.setdefault(path.read_text(errors="replace").strip(), []).append(f"files in {path.parent.relative_to(TOP)}")
     for text, labels in owners.items():
         print("=" * 100)
         print("".join(f"  {label}\n" for label in labels))

@@ -20,7 +20,8 @@ pub fn long() -> &'static str {
 
 fn text(commit: Option<&str>) -> String {
     format!(
-        "{}\ncommit: {}\ntarget: {}\nlicence: {}\n\nlinked in, by licence:\n{}\n\
+        "{}\ncommit: {}\ntarget: {}\nlicence: {}\n\nlinked in, by licence:\n{}\
+         in pages and pictures: D3 and Observable Plot (ISC), the font DejaVu (its own, free)\n\n\
          Their texts: THIRD-PARTY.txt beside the packages' licences, or each crate's source.",
         env!("CARGO_PKG_VERSION"),
         commit.unwrap_or("unknown"),
