@@ -7,7 +7,7 @@
 mod artifact;
 mod builder;
 mod cache;
-mod command;
+pub(crate) mod command;
 mod compilers;
 mod dependencies;
 mod failure;
@@ -21,7 +21,7 @@ pub mod text;
 mod workshop;
 
 pub use artifact::{Artifact, Link};
-pub use builder::Builder;
+pub use builder::{Builder, in_pairs};
 pub use compilers::{Compiler, CompilerFamily, ToolchainError, find_compilers, find_compilers_in};
 pub use failure::{BuildFailure, Stage};
 pub use linker::{Linker, LinkerKind, default_script, identify};

@@ -3,3 +3,4 @@
 
 pub mod adopt;
 pub mod build;
+pub mod program;

@@ -92,7 +92,11 @@ impl WorkAhead {
         let placements = u64::from(experiment.placement.rotations) * per_rotation;
         let programs = builds * variants;
         WorkAhead {
-            compiles: builds * experiment.program.sources.len() as u64 * 2,
+            // A build of its own compiles what it likes, once.
+            compiles: match experiment.program.build {
+                Some(_) => builds,
+                None => builds * experiment.program.sources.len() as u64 * 2,
+            },
             links: builds * (placements + 1),
             programs,
             visits: programs * (placements + u64::from(super::blocks::AS_BUILT_REPEATS)),

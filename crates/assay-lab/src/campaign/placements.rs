@@ -7,7 +7,8 @@ use super::scene::Scene;
 use crate::run::Subject;
 use crate::store::{ArtifactRow, FailureRow};
 use anyhow::{Context, Result};
-use assay_link::build::{Artifact, BuildFailure, Builder, Compiler, Link, Recipe};
+use assay_link::build::{Artifact, BuildFailure, Compiler, Link};
+use assay_link::program::{ProgramBuilder, ProgramRecipe};
 use assay_pure::event::Event;
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::experiment::plan;
@@ -54,8 +55,8 @@ pub struct PlacedLink {
 /// Compiled recipes, ready to be linked in any placement.
 pub struct Placements<'a> {
     prepared: &'a Prepared,
-    builder: Builder,
-    recipes: Vec<(Group, Recipe)>,
+    builder: ProgramBuilder,
+    recipes: Vec<(Group, ProgramRecipe)>,
 }
 
 impl<'a> Placements<'a> {
@@ -65,16 +66,18 @@ impl<'a> Placements<'a> {
     /// The store or the ledger cannot be written.
     pub fn compile(prepared: &'a Prepared, scene: &mut Scene<'_>, store: &Path) -> Result<Self> {
         scene.phase("build");
-        let builder = Builder::new(store)?;
+        let builder = ProgramBuilder::new(store)?;
         let mut recipes = Vec::new();
         let mut warnings = Vec::new();
         for (compiler, identity) in prepared.compilers.iter().enumerate() {
             for (flags, set) in prepared.experiment.flags.iter().enumerate() {
                 let group = Group { compiler, flags };
                 let program = &prepared.experiment.program;
-                match builder.compile(&prepared.folder, program, set, identity) {
+                let on = RefCell::new(&mut *scene.on);
+                let said = |line: &str| on.borrow_mut()(Event::Phase { name: format!("build: {line}") });
+                match builder.compile(&prepared.folder, program, set, identity, &said) {
                     Ok(recipe) => {
-                        warnings.extend(recipe.warnings.iter().cloned());
+                        warnings.extend(recipe.warnings().iter().cloned());
                         recipes.push((group, recipe));
                     }
                     Err(failure) => fail(prepared, scene, group, Stage::Compile, &failure)?,
@@ -105,7 +108,7 @@ impl<'a> Placements<'a> {
         as_built: bool,
         scene: &mut Scene<'_>,
     ) -> Result<Vec<PlacedLink>> {
-        let mut wanted: Vec<(Group, &Recipe, Option<u32>, Link)> = Vec::new();
+        let mut wanted: Vec<(Group, &ProgramRecipe, Option<u32>, Link)> = Vec::new();
         for (group, recipe) in self.recipes.iter().filter(|(group, _)| groups.contains(group)) {
             if as_built {
                 wanted.push((*group, recipe, None, Link::AsBuilt));
@@ -117,7 +120,8 @@ impl<'a> Placements<'a> {
                 }
             }
         }
-        let jobs: Vec<(&Recipe, Link)> = wanted.iter().map(|(_, recipe, _, link)| (*recipe, *link)).collect();
+        let jobs: Vec<(&ProgramRecipe, Link)> =
+            wanted.iter().map(|(_, recipe, _, link)| (*recipe, *link)).collect();
         let before = self.builder.stats().artifacts_from_cache;
         let told = RefCell::new(&mut *scene.on);
         let results = self.builder.link_all(&jobs, &|done, total| {
@@ -129,7 +133,7 @@ impl<'a> Placements<'a> {
 
     fn keep(
         &self,
-        wanted: Vec<(Group, &Recipe, Option<u32>, Link)>,
+        wanted: Vec<(Group, &ProgramRecipe, Option<u32>, Link)>,
         results: Vec<Result<Artifact, BuildFailure>>,
         scene: &mut Scene<'_>,
     ) -> Result<Vec<PlacedLink>> {
@@ -177,7 +181,7 @@ impl<'a> Placements<'a> {
         let program = Program { flags: common, ..experiment.program.clone() };
         let set = FlagSet { flags, ..set.clone() };
         let compiler = &self.prepared.compilers[group.compiler];
-        let recipe = self.builder.compile(&self.prepared.folder, &program, &set, compiler)?;
+        let recipe = self.builder.compile(&self.prepared.folder, &program, &set, compiler, &|_| {})?;
         Ok(Some((self.builder.link(&recipe, Link::AsBuilt)?, note)))
     }
 

@@ -2,16 +2,17 @@
 //! inputs, and what this machine cannot run.
 
 use super::inputs::{self, ReadyInput};
-use super::{CampaignRequest, left_out};
+use super::{CampaignRequest, left_out, sources};
 use crate::lead::Misuse;
 use crate::store::{FailureRow, Ledger};
 use anyhow::{Context, Result};
-use assay_link::build::{Compiler, ToolchainError, find_compilers};
+use assay_link::build::{Compiler, ToolchainError};
+use assay_link::program::find_toolchains;
 use assay_linux::given;
 use assay_linux::machine::Machine;
 use assay_pure::event::Event;
 use assay_pure::experiment::matrix::{Cell, CellId};
-use assay_pure::experiment::spec::InputSource;
+use assay_pure::experiment::spec::{InputSource, OwnBuild};
 use assay_pure::experiment::{Diagnostic, Experiment, ParsedExperiment};
 use assay_pure::ledger::Stage;
 use std::path::{Path, PathBuf};
@@ -44,9 +45,9 @@ impl Prepared {
     /// A source cannot be read.
     pub fn contents(&self) -> Result<Vec<String>> {
         let mut contents = vec![self.machine.cpu.clone()];
-        for source in &self.experiment.program.sources {
-            let bytes = given::read(&self.folder.join(source), given::DATA)
-                .with_context(|| format!("cannot read {source}"))?;
+        for source in sources::of(&self.experiment.program, &self.folder) {
+            let bytes = given::read(&source, given::DATA)
+                .with_context(|| format!("cannot read {}", source.display()))?;
             contents.push(assay_pure::inputs::digest::digest(&bytes));
         }
         contents.extend(self.inputs.iter().map(|input| input.row.digest.clone()));
@@ -151,10 +152,11 @@ pub fn outline_of(asked: &CampaignRequest, text: String) -> Result<Outline> {
     let mut problems = missing_files(&parsed, &folder);
     if !asked.compilers.is_empty() {
         // Complaints then are about the command line, not about a place in the file.
-        find_compilers(&asked.compilers).map_err(|error| Misuse(format!("--compiler: {error}")))?;
+        find_toolchains(&parsed.experiment.program, &folder, &asked.compilers)
+            .map_err(|error| Misuse(format!("--compiler: {error}")))?;
         parsed.experiment.compilers = asked.compilers.clone();
     }
-    let compilers = compilers(&parsed).unwrap_or_else(|problem| {
+    let compilers = compilers(&parsed, &folder).unwrap_or_else(|problem| {
         problems.push(*problem);
         Vec::new()
     });
@@ -204,6 +206,13 @@ fn missing_files(parsed: &ParsedExperiment, folder: &Path) -> Vec<Diagnostic> {
     for (index, source) in experiment.program.sources.iter().enumerate() {
         look(format!("program.sources[{index}]"), source, false);
     }
+    match &experiment.program.build {
+        Some(OwnBuild::Cargo { manifest, .. }) if !folder.join(manifest).is_dir() => {
+            look("program.cargo".into(), manifest, false);
+        }
+        Some(OwnBuild::Cmake { folder, .. }) => look("program.cmake".into(), folder, true),
+        _ => {}
+    }
     for (index, include) in experiment.program.include_dirs.iter().enumerate() {
         look(format!("program.include_dirs[{index}]"), include, true);
     }
@@ -229,8 +238,9 @@ fn nearest_file(folder: &Path, path: &str) -> Option<String> {
     Some(parent.join(nearest).to_string_lossy().into_owned())
 }
 
-fn compilers(parsed: &ParsedExperiment) -> Result<Vec<Compiler>, Box<Diagnostic>> {
-    find_compilers(&parsed.experiment.compilers).map_err(|error| {
+fn compilers(parsed: &ParsedExperiment, folder: &Path) -> Result<Vec<Compiler>, Box<Diagnostic>> {
+    let experiment = &parsed.experiment;
+    find_toolchains(&experiment.program, folder, &experiment.compilers).map_err(|error| {
         let key = match &error {
             ToolchainError::Unknown { index, .. } => format!("compilers[{index}]"),
             _ => "compilers".to_owned(),

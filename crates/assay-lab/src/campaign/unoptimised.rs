@@ -34,9 +34,11 @@ pub fn refuse(
         if subject.rotation.is_some() || set.allow_unoptimised {
             continue;
         }
-        let flags: Vec<String> =
-            prepared.experiment.program.flags.iter().chain(&set.flags).cloned().collect();
-        let program = read.entry(subject.program.clone()).or_insert_with(|| open(&subject.program, &flags));
+        let own = &prepared.experiment.program;
+        let flags: Vec<String> = own.flags.iter().chain(&set.flags).cloned().collect();
+        // A build of its own has flags that the experiment does not know.
+        let flags = own.build.is_none().then_some(&flags[..]);
+        let program = read.entry(subject.program.clone()).or_insert_with(|| open(&subject.program, flags));
         let Some((image, base, build)) = program else { continue };
         let entry = started.lineup.announced(number).entry;
         let reason =
@@ -45,8 +47,8 @@ pub fn refuse(
         let inputs = prepared.inputs.len();
         failed.extend((0..inputs).map(|input| subject.cell(input)));
         let reason = format!(
-            "its code is unoptimised: {reason}. Times of such code say nothing about the code that is used. Build it with -O2, or \
-             set allow_unoptimised = true where such code is the question"
+            "its code is unoptimised: {reason}. Times of such code say nothing about the code that is used. Build it as it is shipped (-O2, a \
+             release profile), or set allow_unoptimised = true where such code is the question"
         );
         scene.fail(&prepared.failure(Stage::Compile, subject.cell(0), true, reason))?;
     }
@@ -54,10 +56,10 @@ pub fn refuse(
 }
 
 /// A program, where its first byte is loaded, and what its compiler wrote down against it.
-fn open(path: &PathBuf, flags: &[String]) -> Option<(ModuleImage, u64, Option<String>)> {
+fn open(path: &PathBuf, flags: Option<&[String]>) -> Option<(ModuleImage, u64, Option<String>)> {
     let elf = std::fs::read(path).ok()?;
     let base = layout::image_base(&elf).ok()?;
-    Some((ModuleImage::open(path).ok()?, base, unoptimised(flags, &elf)))
+    Some((ModuleImage::open(path).ok()?, base, flags.and_then(|flags| unoptimised(flags, &elf))))
 }
 
 /// What the code of a function, or of one that it calls, says against it.

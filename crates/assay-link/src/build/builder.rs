@@ -7,7 +7,7 @@ use super::recipe::{self, Recipe};
 use super::relink;
 use super::workshop::{Stats, Workshop};
 use assay_pure::experiment::spec::{FlagSet, Program};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};
 
@@ -67,33 +67,62 @@ impl Builder {
         jobs: &[(&Recipe, Link)],
         progress: &dyn Fn(usize, usize),
     ) -> Vec<Result<Artifact, BuildFailure>> {
-        let next = AtomicUsize::new(0);
-        let results: Vec<Mutex<Option<Result<Artifact, BuildFailure>>>> =
-            jobs.iter().map(|_| Mutex::new(None)).collect();
-        let (done, finished) = mpsc::channel();
-        std::thread::scope(|scope| {
-            for _ in 0..LINKERS.min(jobs.len()) {
-                let done = done.clone();
-                let (next, results) = (&next, &results);
-                scope.spawn(move || {
-                    while let Some((at, (recipe, link))) = take(next, jobs) {
-                        *results[at].lock().expect("no holder of this lock panics") =
-                            Some(self.link(recipe, link));
-                        // The receiver lives until all senders are gone.
-                        let _ = done.send(());
-                    }
-                });
-            }
-            drop(done);
-            for (count, ()) in finished.iter().enumerate() {
-                progress(count + 1, jobs.len());
-            }
-        });
-        let whole = |cell: Mutex<Option<_>>| {
-            cell.into_inner().expect("no holder of this lock panics").expect("each job was taken by a thread")
-        };
-        results.into_iter().map(whole).collect()
+        in_pairs(jobs, |(recipe, link)| self.link(recipe, link), progress)
     }
+
+    /// The folder of `assay.h`.
+    pub fn include(&self) -> &Path {
+        &self.workshop.include
+    }
+
+    /// Keeps a program that was linked elsewhere: its hash, and where it lies now.
+    ///
+    /// # Errors
+    /// It cannot be read, or the cache not be written.
+    pub fn keep(&self, program: &Path) -> Result<(String, PathBuf), BuildFailure> {
+        let keep = || {
+            let made = self.workshop.cache.unfinished("");
+            std::fs::copy(program, &made.path)?;
+            self.workshop.cache.keep(&made, "artifacts", "elf")
+        };
+        let (hash, _) = keep().map_err(|error| self.workshop.cache_failure("storing an artifact", &error))?;
+        self.workshop.counters.linked.fetch_add(1, Ordering::Relaxed);
+        let place = self.workshop.cache.place("artifacts", &hash, "elf");
+        Ok((hash, place))
+    }
+}
+
+/// Does all jobs, two at a time; results come in the order of the jobs. `progress` is called on this thread after each with
+/// how many are done, and of how many.
+pub fn in_pairs<T: Copy + Sync, R: Send>(
+    jobs: &[T],
+    work: impl Fn(T) -> R + Sync,
+    progress: &dyn Fn(usize, usize),
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<R>>> = jobs.iter().map(|_| Mutex::new(None)).collect();
+    let (done, finished) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..LINKERS.min(jobs.len()) {
+            let done = done.clone();
+            let (next, results, work) = (&next, &results, &work);
+            scope.spawn(move || {
+                while let Some((at, job)) = take(next, jobs) {
+                    *results[at].lock().expect("no holder of this lock panics") = Some(work(job));
+                    // The receiver lives until all senders are gone.
+                    let _ = done.send(());
+                }
+            });
+        }
+        drop(done);
+        for (count, ()) in finished.iter().enumerate() {
+            progress(count + 1, jobs.len());
+        }
+    });
+    let whole = |cell: Mutex<Option<R>>| {
+        cell.into_inner().expect("no holder of this lock panics").expect("each job was taken by a thread")
+    };
+    results.into_iter().map(whole).collect()
 }
 
 fn take<T: Copy>(next: &AtomicUsize, jobs: &[T]) -> Option<(usize, T)> {

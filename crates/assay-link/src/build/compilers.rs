@@ -22,14 +22,20 @@ pub enum CompilerFamily {
     Gcc,
     /// LLVM.
     Clang,
+    /// The Rust project's.
+    Rustc,
+    /// Whatever a build of the user's own takes.
+    Own,
 }
 
 impl CompilerFamily {
-    /// "gcc" or "clang".
+    /// As in names of compilers.
     pub fn name(self) -> &'static str {
         match self {
             CompilerFamily::Gcc => "gcc",
             CompilerFamily::Clang => "clang",
+            CompilerFamily::Rustc => "rustc",
+            CompilerFamily::Own => "own",
         }
     }
 }
@@ -56,6 +62,11 @@ pub struct Compiler {
 }
 
 impl Compiler {
+    /// The toolchain of rustup that it was asked for as, with its plus.
+    pub fn toolchain(&self) -> Option<&str> {
+        self.aliases.iter().map(String::as_str).find(|alias| alias.starts_with('+'))
+    }
+
     fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.name.as_str()).chain(self.aliases.iter().map(String::as_str))
     }
@@ -80,6 +91,11 @@ pub enum ToolchainError {
         /// The name most like the pattern, if one is.
         nearest: Option<String>,
     },
+    /// rustc cannot be asked for its version.
+    NoRust {
+        /// Why.
+        why: String,
+    },
 }
 
 /// What is left to do with programs that are built by others.
@@ -99,6 +115,11 @@ impl fmt::Display for ToolchainError {
             ToolchainError::None { broken } => {
                 write!(out, "no gcc or clang on PATH works: {}", broken.join("; "))
             }
+            ToolchainError::NoRust { why } => write!(
+                out,
+                "rustc does not answer: {why}. Install Rust (https://rustup.rs, or your distribution's package), or put its \
+                 folder on PATH"
+            ),
             ToolchainError::Unknown { wanted, found, .. } => {
                 write!(out, "there is no compiler `{wanted}` on PATH; found: {}", found.join(", "))?;
                 if ["gcc", "clang"].iter().any(|family| wanted.starts_with(family)) || wanted.contains('*') {

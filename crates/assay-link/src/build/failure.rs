@@ -58,7 +58,7 @@ impl std::error::Error for BuildFailure {}
 
 impl BuildFailure {
     /// A failure before any command was started.
-    pub(super) fn plain(stage: Stage, what: String) -> Self {
+    pub(crate) fn plain(stage: Stage, what: String) -> Self {
         Self { stage, what, command: String::new(), status: None, stderr: String::new() }
     }
 
@@ -87,7 +87,7 @@ impl BuildFailure {
     }
 
     /// The cache could not be read or written.
-    pub(super) fn cache(root: &Path, doing: &str, error: &io::Error) -> Self {
+    pub(crate) fn cache(root: &Path, doing: &str, error: &io::Error) -> Self {
         let remedy = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 "; the disk is full; free some space, or keep artifacts elsewhere with --store DIR"

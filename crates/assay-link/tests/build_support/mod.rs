@@ -54,6 +54,7 @@ pub fn fresh() -> (tempfile::TempDir, Builder) {
 pub fn program(sources: &[&str]) -> Program {
     Program {
         sources: sources.iter().map(|&source| source.to_owned()).collect(),
+        build: None,
         include_dirs: Vec::new(),
         flags: Vec::new(),
         link_flags: Vec::new(),

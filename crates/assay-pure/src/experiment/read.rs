@@ -32,7 +32,7 @@ use self::entries::Names;
 pub use self::parsed::ParsedExperiment;
 use self::reader::{TomlReader, TomlTable};
 use super::spans::Spans;
-use super::spec::{Clock, Experiment, Variant};
+use super::spec::{Clock, Experiment, Program, Variant};
 use super::{CountedEvent, Diagnostic};
 use crate::stats::margin::Margin;
 
@@ -130,7 +130,8 @@ fn read_top(reader: &mut TomlReader, top: &TomlTable, file: &str) -> Experiment 
     let (variants, variant_names) = read_variants(reader, top);
     let (inputs, input_names) = input::read(reader, top);
     let program = program::read(reader, top);
-    let flags = flags::read(reader, top, &program.flags);
+    let compilers = read_compilers(reader, top, &program);
+    let flags = flags::read(reader, top, &program);
 
     let baseline = read_baseline(reader, top, &variant_names);
     let contrasts = contrasts::read(reader, top, &flags);
@@ -146,7 +147,7 @@ fn read_top(reader: &mut TomlReader, top: &TomlTable, file: &str) -> Experiment 
         contrasts,
         variants,
         inputs,
-        compilers: read_compilers(reader, top),
+        compilers,
         flags,
         placement: program::read_placement(reader, top),
         minimum_effect: reader
@@ -208,9 +209,10 @@ fn read_events(reader: &mut TomlReader, top: &TomlTable) -> Vec<CountedEvent> {
     events
 }
 
-fn read_compilers(reader: &mut TomlReader, top: &TomlTable) -> Vec<String> {
+fn read_compilers(reader: &mut TomlReader, top: &TomlTable, program: &Program) -> Vec<String> {
     let Some(compilers) = reader.list(top, "compilers", convert::line) else {
-        return vec!["all".into()];
+        // A build of its own chooses its compiler itself.
+        return if program.build.is_some() { Vec::new() } else { vec!["all".into()] };
     };
     if compilers.is_empty() {
         reader.complain_of(top, "compilers", "`compilers` is empty");

@@ -80,17 +80,65 @@ impl Experiment {
     }
 }
 
-/// The sources one artifact is built from.
+/// What one artifact is built from.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Program {
-    /// Source files relative to the experiment file.
+    /// Source files relative to the experiment file; none where the program has a build of its own.
     pub sources: Vec<String>,
+    /// The user's own build, whose link is captured and made again in every placement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<OwnBuild>,
     /// Include folders relative to the experiment file.
     pub include_dirs: Vec<String>,
     /// Flags for every compilation, before those of the flag set.
     pub flags: Vec<String>,
     /// Flags for the link only.
     pub link_flags: Vec<String>,
+}
+
+/// A build that is the user's own: all but its last link stays as it is.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum OwnBuild {
+    /// A target of a cargo package.
+    Cargo {
+        /// Its Cargo.toml, relative to the experiment file.
+        manifest: String,
+        /// What of it is built.
+        target: CargoTarget,
+        /// Features that are switched on, beside the default ones.
+        features: Vec<String>,
+        /// The profile that it is built with.
+        profile: String,
+    },
+    /// A target of a CMake project.
+    Cmake {
+        /// The folder of its CMakeLists.txt, relative to the experiment file.
+        folder: String,
+        /// The target, an executable.
+        target: String,
+    },
+    /// Whatever a command builds.
+    Command {
+        /// The command, for `sh -c`, run in the experiment file's folder.
+        command: String,
+        /// The program that it makes, relative to the experiment file.
+        binary: String,
+    },
+}
+
+/// Which program of a cargo package.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CargoTarget {
+    /// Its only binary.
+    OnlyBin,
+    /// The binary of this name.
+    Bin(String),
+    /// The benchmark of this name.
+    Bench(String),
+    /// The example of this name.
+    Example(String),
 }
 
 /// One variant: a name the program registers.

@@ -105,6 +105,25 @@ include_dirs = ["."]
 # For every compilation, before the flags of the flag set.
 #flags = []
 #link_flags = []
+# Or a program with a build of its own, in place of `sources`. It stays as it
+# is; only its last link is made again for each placement.
+# A cargo package (`assay new --rust` writes one). Without bin, bench or
+# example, it is the package's only binary.
+#     cargo = "Cargo.toml"
+#     bin = "sums"
+#     bench = "sums"
+#     example = "sums"
+#     features = ["simd"]
+#     profile = "release"
+# A CMake project, built as Release:
+#     cmake = "."
+#     target = "sums"
+# Any command, and the program that it makes:
+#     build = "make sums"
+#     binary = "sums"
+# Such builds choose their compiler. `compilers` then names toolchains for cargo
+# ("stable", "1.85"), or what CC and CXX are set to. `flags` are given to rustc,
+# or in CFLAGS and CXXFLAGS; the default is none.
 
 # The inputs: files made by seeded generators, or recorded ones. Without any,
 # variants are called with an empty input.

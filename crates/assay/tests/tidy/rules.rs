@@ -74,6 +74,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ),
     ("assay-link", "build", &[]),
     ("assay-link", "adopt", &["crate::build"]),
+    ("assay-link", "program", &["crate::build", "crate::adopt"]),
     ("assay-lab", "store", &[]),
     ("assay-lab", "run", &[]),
     ("assay-lab", "lead", &["crate::store"]),

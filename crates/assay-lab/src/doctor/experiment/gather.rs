@@ -11,7 +11,7 @@ use crate::examine::facts::{ExperimentFacts, Notes};
 use crate::examine::started::StartOptions;
 use crate::lead::{Unable, measuring_cpu};
 use anyhow::Result;
-use assay_link::build::Builder;
+use assay_link::program::ProgramBuilder;
 use assay_linux::machine;
 use assay_pure::event::Event;
 use assay_pure::experiment::Acceptance;
@@ -61,7 +61,7 @@ pub fn gather(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Res
     }));
     let folder = Scratch::new(&request.asked.store)?;
     let laid = examination::lay(&outline.experiment, &outline.folder, folder.path())?;
-    let builder = Builder::new(&request.asked.store)?;
+    let builder = ProgramBuilder::new(&request.asked.store)?;
     let built = build(&outline, &builder, events, &mut notes)?;
     let options = StartOptions { cpu, patience: request.asked.patience };
     events(Event::Phase { name: "examine".into() });
@@ -104,7 +104,7 @@ pub fn gather(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Res
 
 fn build(
     outline: &Outline,
-    builder: &Builder,
+    builder: &ProgramBuilder,
     events: &mut dyn FnMut(Event),
     notes: &mut Notes,
 ) -> Result<Vec<BuiltProgram>> {
@@ -113,7 +113,8 @@ fn build(
     let mut failed = Vec::new();
     for (compiler, identity) in outline.compilers.iter().enumerate() {
         for (flags, set) in outline.experiment.flags.iter().enumerate() {
-            let recipe = builder.compile(&outline.folder, &outline.experiment.program, set, identity);
+            let recipe =
+                builder.compile(&outline.folder, &outline.experiment.program, set, identity, &|_| {});
             match recipe.and_then(|recipe| builder.link(&recipe, assay_link::build::Link::AsBuilt)) {
                 Ok(artifact) => {
                     let name = format!("{}, {}", identity.name, set.name);
@@ -131,13 +132,14 @@ fn build(
 }
 
 /// The same program built for the emulator, which lacks some instructions.
-fn capped(outline: &Outline, builder: &Builder, program: &BuiltProgram) -> Option<PathBuf> {
+fn capped(outline: &Outline, builder: &ProgramBuilder, program: &BuiltProgram) -> Option<PathBuf> {
     let set = &outline.experiment.flags[program.flags];
     let (flags, _) = capped_flags(&set.flags)?;
     let (common, _) = capped_flags(&outline.experiment.program.flags)?;
     let source = Program { flags: common, ..outline.experiment.program.clone() };
     let set = FlagSet { flags, ..set.clone() };
-    let recipe =
-        builder.compile(&outline.folder, &source, &set, &outline.compilers[program.compiler]).ok()?;
+    let recipe = builder
+        .compile(&outline.folder, &source, &set, &outline.compilers[program.compiler], &|_| {})
+        .ok()?;
     builder.link(&recipe, assay_link::build::Link::AsBuilt).ok().map(|artifact| artifact.path)
 }

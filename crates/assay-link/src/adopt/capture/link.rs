@@ -12,6 +12,7 @@ use crate::build::{self, Link, LinkerKind, OrderError, Ordering, text};
 use assay_pure::inputs::{digest, short_digest};
 use assay_pure::placement::layout::{self, FunctionPlace, LayoutError};
 use assay_pure::placement::{loaded, order, pad};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -173,6 +174,16 @@ impl CapturedLink {
         }
         self.run(&resolved.all(self.call.zig), &path)?;
         self.read_back(path, program.as_deref(), limits)
+    }
+
+    /// Names of the functions that the build's own objects define; none if the link optimises, and they are not known
+    /// before.
+    ///
+    /// # Errors
+    /// An input has changed or vanished and was not kept.
+    pub fn own_functions(&self) -> Result<Option<BTreeSet<String>>, ReplayError> {
+        let program = self.program(&self.resolved(&self.output)?);
+        Ok(program.function_names().map(|names| names.into_iter().map(str::to_owned).collect()))
     }
 
     /// Whether the link, made again into a folder below `into`, gives what the build left.

@@ -89,7 +89,7 @@ fn cxx_name(name: &str) -> Option<String> {
 fn fingerprint(path: &Path, voice: &Voice) -> Result<String, String> {
     let programs: &[&str] = match voice.family {
         CompilerFamily::Gcc => &["cc1", "cc1plus"],
-        CompilerFamily::Clang => &[],
+        _ => &[],
     };
     let mut text = format!("{}\n{}\n", voice.line, voice.target);
     for name in programs {

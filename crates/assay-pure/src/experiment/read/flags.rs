@@ -5,7 +5,7 @@ use toml_edit::{Item, TableLike};
 use super::entries::{self, Element};
 use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::{convert, schema};
-use crate::experiment::spec::FlagSet;
+use crate::experiment::spec::{FlagSet, OwnBuild, Program};
 
 /// A set before its flags have been judged.
 struct FlagSetEntry {
@@ -13,11 +13,11 @@ struct FlagSetEntry {
     set: FlagSet,
 }
 
-/// All flag sets. `common`: the program's own flags, which come before those of each set.
-pub(super) fn read(reader: &mut TomlReader, top: &TomlTable, common: &[String]) -> Vec<FlagSet> {
+/// All flag sets. The program's own flags come before those of each set; a build of its own needs none.
+pub(super) fn read(reader: &mut TomlReader, top: &TomlTable, program: &Program) -> Vec<FlagSet> {
     let before = reader.problems.len();
     let sets = match top.item("flags") {
-        None => vec![FlagSetEntry { path: "flags".into(), set: named("O2", vec!["-O2".into()]) }],
+        None => vec![FlagSetEntry { path: "flags".into(), set: usual(program) }],
         Some(item) => match item.as_table_like() {
             Some(items) => read_table(reader, items),
             None => read_list(reader, top, item),
@@ -32,10 +32,26 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable, common: &[String]) 
     }
     let judged = sets.into_iter().map(|FlagSetEntry { path, mut set }| {
         set.allow_unoptimised |= allowed;
-        refuse_unoptimised(reader, &path, &set, common);
+        // Its own build decides over optimisation; what came of it is seen in the code.
+        match &program.build {
+            None => refuse_unoptimised(reader, &path, &set, &program.flags),
+            Some(OwnBuild::Cargo { profile, .. }) if ["dev", "test"].contains(&profile.as_str()) => {
+                refuse_development(reader, &set, profile);
+            }
+            Some(_) => {}
+        }
         set
     });
     judged.collect()
+}
+
+/// The set of a file that names none.
+fn usual(program: &Program) -> FlagSet {
+    match &program.build {
+        None => named("O2", vec!["-O2".into()]),
+        Some(OwnBuild::Cargo { profile, .. }) => named(profile, Vec::new()),
+        Some(_) => named("own", Vec::new()),
+    }
 }
 
 fn named(name: &str, flags: Vec<String>) -> FlagSet {
@@ -147,6 +163,21 @@ fn refuse_unoptimised(reader: &mut TomlReader, path: &str, set: &FlagSet, common
             .into(),
     );
     problem.example = Some("[flags]\nO0 = { flags = [\"-O0\"], allow_unoptimised = true }".into());
+}
+
+/// Notes a profile of cargo that does not optimise, unless that is what is asked about.
+fn refuse_development(reader: &mut TomlReader, set: &FlagSet, profile: &str) {
+    if set.allow_unoptimised || set.flags.iter().any(|flag| flag.contains("opt-level=")) {
+        return;
+    }
+    let message = format!("cargo's profile `{profile}` does not optimise");
+    let problem = reader.complain("program.profile", message);
+    problem.expected = Some(
+        "a profile such as \"release\", because timings of unoptimised code say nothing about the code in use; or \
+         allow_unoptimised = true to measure unoptimised code on purpose"
+            .into(),
+    );
+    problem.example = Some("profile = \"release\"".into());
 }
 
 /// Whether a flag sets the optimisation level: -O, -O2, -Os, -Ofast, but not an object file (-o).

@@ -3,7 +3,7 @@
 use super::entries::refuse_repeats;
 use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::{convert, schema};
-use crate::experiment::spec::{PlacementSpec, Program};
+use crate::experiment::spec::{CargoTarget, OwnBuild, PlacementSpec, Program};
 
 /// Bytes of a cache line: paddings repeat their effect after so many.
 const LINE_BYTES: i64 = 64;
@@ -30,9 +30,16 @@ pub(super) fn table<'a>(
 
 pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> Program {
     let program = table(reader, top, "program", schema::PROGRAM);
-    if program.items.is_some() && !program.has("sources") {
+    let ways: Vec<&str> = WAYS.iter().map(|(way, _)| *way).filter(|way| program.has(way)).collect();
+    if program.items.is_some() && ways.is_empty() {
         reader.missing(&program, "sources");
     }
+    if let [first, second, ..] = ways[..] {
+        let message =
+            format!("`program.{second}` stands beside `program.{first}`: a program is built in one way");
+        reader.complain_of(&program, second, message);
+    }
+    let build = own_build(reader, &program, ways.first().copied().unwrap_or("sources"));
     let sources = reader.list(&program, "sources", convert::line);
     if sources.as_ref().is_some_and(Vec::is_empty) {
         reader.complain_of(&program, "sources", "`program.sources` is empty");
@@ -41,10 +48,63 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> Program {
     refuse_repeats(reader, "program.sources", &sources);
     Program {
         sources,
+        build,
         include_dirs: reader.list(&program, "include_dirs", convert::line).unwrap_or_default(),
         flags: reader.list(&program, "flags", convert::argument).unwrap_or_default(),
         link_flags: reader.list(&program, "link_flags", convert::argument).unwrap_or_default(),
     }
+}
+
+/// The ways in which a program is built, each with the keys that belong to it alone.
+const WAYS: [(&str, &[&str]); 4] = [
+    ("sources", &["include_dirs", "link_flags"]),
+    ("cargo", &["bin", "bench", "example", "features", "profile"]),
+    ("cmake", &["target"]),
+    ("build", &["binary"]),
+];
+
+/// The build of the user's own, if the program is built in such a way.
+fn own_build(reader: &mut TomlReader, program: &TomlTable, way: &str) -> Option<OwnBuild> {
+    for (other, keys) in WAYS.iter().filter(|(other, _)| *other != way) {
+        for key in keys.iter().filter(|key| program.has(key)) {
+            reader.complain_of(program, key, format!("`program.{key}` goes with `program.{other}` only"));
+        }
+    }
+    let line = |reader: &mut TomlReader, key: &str| {
+        if !program.has(key) {
+            reader.missing(program, key);
+        }
+        reader.read(program, key, convert::line).unwrap_or_default()
+    };
+    match way {
+        "cargo" => {
+            let target = cargo_target(reader, program);
+            let usual = if matches!(target, CargoTarget::Bench(_)) { "bench" } else { "release" };
+            Some(OwnBuild::Cargo {
+                manifest: line(reader, "cargo"),
+                target,
+                features: reader.list(program, "features", convert::line).unwrap_or_default(),
+                profile: reader.read(program, "profile", convert::line).unwrap_or_else(|| usual.into()),
+            })
+        }
+        "cmake" => Some(OwnBuild::Cmake { folder: line(reader, "cmake"), target: line(reader, "target") }),
+        "build" => Some(OwnBuild::Command { command: line(reader, "build"), binary: line(reader, "binary") }),
+        _ => None,
+    }
+}
+
+fn cargo_target(reader: &mut TomlReader, program: &TomlTable) -> CargoTarget {
+    type Named = fn(String) -> CargoTarget;
+    let kinds: [(&str, Named); 3] =
+        [("bin", CargoTarget::Bin), ("bench", CargoTarget::Bench), ("example", CargoTarget::Example)];
+    let mut found = CargoTarget::OnlyBin;
+    for (key, named) in kinds.into_iter().filter(|(key, _)| program.has(key)) {
+        if found != CargoTarget::OnlyBin {
+            reader.complain_of(program, key, "`program` names more than one of `bin`, `bench` and `example`");
+        }
+        found = reader.read(program, key, convert::line).map_or(found, named);
+    }
+    found
 }
 
 pub(super) fn read_placement(reader: &mut TomlReader, top: &TomlTable) -> PlacementSpec {

@@ -97,6 +97,16 @@ pub(in crate::experiment) const TOP: &[SchemaKey] = &[
 /// The keys of `[program]`.
 pub(in crate::experiment) const PROGRAM: &[SchemaKey] = &[
     key("sources", "a list of source files, at least one", "sources = [\"decode.c\"]"),
+    key("cargo", "the path of a Cargo.toml", "cargo = \"Cargo.toml\""),
+    key("bin", "the name of a binary of the cargo package", "bin = \"decode\""),
+    key("bench", "the name of a benchmark of the cargo package", "bench = \"decode\""),
+    key("example", "the name of an example of the cargo package", "example = \"decode\""),
+    key("features", "a list of features of the cargo package", "features = [\"simd\"]"),
+    key("profile", "the name of a cargo profile", "profile = \"release\""),
+    key("cmake", "the folder of a CMakeLists.txt", "cmake = \".\""),
+    key("target", "the name of a CMake target that is a program", "target = \"decode\""),
+    key("build", "a command that builds the program", "build = \"make bench\""),
+    key("binary", "the path of the program that `build` makes", "binary = \"build/bench\""),
     key("include_dirs", "a list of folders", "include_dirs = [\"include\"]"),
     key("flags", "a list of compiler flags, each a separate string", "flags = [\"-std=c11\", \"-Wall\"]"),
     key("link_flags", "a list of linker flags, each a separate string", "link_flags = [\"-lm\"]"),

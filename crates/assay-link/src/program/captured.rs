@@ -1,0 +1,89 @@
+//! A program that its own build has made, linked again in any placement.
+
+use super::own::OwnAsked;
+use crate::adopt::capture::{self, BuildAsked, CapturedLink};
+use crate::build::{Artifact, BuildFailure, Builder, Link, Stage};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// The captured link of a program.
+#[derive(Debug)]
+pub struct CapturedProgram {
+    /// What cannot be placed as asked, and why.
+    pub warnings: Vec<String>,
+    link: CapturedLink,
+    command: Vec<String>,
+    /// The functions that the build compiled; not known where the link optimises.
+    own: Option<BTreeSet<String>>,
+    described: String,
+    replays: PathBuf,
+}
+
+impl CapturedProgram {
+    /// Runs the build and finds the program among its links.
+    ///
+    /// # Errors
+    /// The build fails, or does not link the program in a way that can be repeated.
+    pub fn build(asked: &OwnAsked<'_>, said: &dyn Fn(&str)) -> Result<Self, BuildFailure> {
+        let order = asked.order()?;
+        let mut build = BuildAsked::new(&order.command, &order.folder, &asked.store.join("links"))
+            .map_err(|error| asked.failure(error))?;
+        build.environment = order.environment;
+        let cleared = order.wanted.clear(&order.folder);
+        let built = capture::build(&build, said);
+        cleared.settle();
+        let built = built.map_err(|error| asked.failure(error))?;
+        let link = order.wanted.of(built.links).map_err(|why| asked.failure(why))?;
+        let replays = asked.store.join("replays").join(std::process::id().to_string());
+        let described = asked.described();
+        let repeated = link.is_reproducible(&replays).map_err(|error| asked.failure(error))?;
+        let mut warnings = built.warnings;
+        warnings.extend(repeated.limit(&link.output).map(|limit| format!("{described}: {limit}")));
+        let own = link.own_functions().map_err(|error| asked.failure(error))?;
+        let mut program = Self { warnings, link, command: vec![order.command], own, described, replays };
+        // Whether it can be placed, and what of it cannot, is known once it was.
+        let placed = program.replay(Link::Placed { shuffle: 0, phase_bytes: 0 })?;
+        let limits = placed.limits.iter().map(|limit| format!("{}: {limit}", program.described));
+        program.warnings.extend(limits.collect::<Vec<_>>());
+        Ok(program)
+    }
+
+    fn replay(&self, link: Link) -> Result<capture::Replayed, BuildFailure> {
+        self.link
+            .replay(link, &self.replays)
+            .map_err(|error| BuildFailure::plain(Stage::Link, format!("{}: {error}", self.described)))
+    }
+
+    /// Links it in one placement.
+    ///
+    /// # Errors
+    /// The link fails, or the store cannot be written.
+    pub fn link(&self, builder: &Builder, link: Link) -> Result<Artifact, BuildFailure> {
+        let replayed = self.replay(link)?;
+        let (hash, path) = builder.keep(&replayed.path)?;
+        // What is kept lies under another name.
+        let _ = std::fs::remove_file(&replayed.path);
+        let mut functions = replayed.functions;
+        if let Some(own) = &self.own {
+            functions.retain(|function| own.contains(&function.name));
+        }
+        Ok(Artifact {
+            hash,
+            path,
+            link,
+            functions,
+            image_base: replayed.image_base,
+            text_bytes: replayed.text_bytes,
+            command: self.command.clone(),
+            from_cache: false,
+            warnings: Vec::new(),
+        })
+    }
+}
+
+impl Drop for CapturedProgram {
+    fn drop(&mut self) {
+        // What stays costs disk space only.
+        let _ = std::fs::remove_dir_all(&self.replays);
+    }
+}

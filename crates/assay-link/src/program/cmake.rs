@@ -1,0 +1,39 @@
+//! A target of a CMake project, built as Release in a folder of the store.
+
+use super::own::{OwnAsked, OwnOrder, Wanted};
+use crate::build::BuildFailure;
+use crate::build::text::command_line;
+use std::path::{Path, PathBuf};
+
+/// The order of a CMake build. Flags that set CMake's own variables (`-DCMAKE_...`) are given to CMake.
+///
+/// # Errors
+/// There is no such folder, or no place in the store.
+pub fn order(asked: &OwnAsked<'_>, source: &Path, target: &str) -> Result<OwnOrder, BuildFailure> {
+    let unable = |path: &Path, error: std::io::Error| {
+        asked.failure(format!("cannot enter {}: {error}", path.display()))
+    };
+    let source = source.canonicalize().map_err(|error| unable(source, error))?;
+    let place = asked.place("cmake", &source);
+    let made = std::fs::create_dir_all(&place).and_then(|()| place.canonicalize());
+    let place = made.map_err(|error| unable(&place, error))?;
+    let (own, flags): (Vec<String>, Vec<String>) =
+        asked.flags.flags.iter().cloned().partition(|flag| flag.starts_with("-DCMAKE_"));
+    let mut environment = asked.c_environment();
+    for (name, value) in &mut environment {
+        if name == "CFLAGS" || name == "CXXFLAGS" {
+            *value = flags.join(" ");
+        }
+    }
+    let word = |path: &Path| path.to_string_lossy().into_owned();
+    let mut configure: Vec<String> = ["cmake", "-S"].map(str::to_owned).to_vec();
+    configure.extend([word(&source), "-B".into(), word(&place), "-DCMAKE_BUILD_TYPE=Release".into()]);
+    configure.extend(own);
+    let build = ["cmake", "--build", &word(&place), "--target", target].map(str::to_owned);
+    Ok(OwnOrder {
+        command: format!("{} && {}", command_line(&configure), command_line(&build)),
+        environment,
+        wanted: Wanted::Named { folder: PathBuf::new(), name: target.to_owned(), hashed: false },
+        folder: place,
+    })
+}

@@ -1,0 +1,278 @@
+//! What each kind of build is asked for: its command, where it runs, and what of its links is the program.
+
+use super::{cargo, cmake};
+use crate::adopt::capture::CapturedLink;
+use crate::build::text::quote;
+use crate::build::{BuildFailure, Compiler, CompilerFamily, Stage};
+use assay_pure::experiment::spec::{FlagSet, OwnBuild};
+use assay_pure::inputs::{digest, short_digest};
+use std::path::{Path, PathBuf};
+
+/// A build of the user's own, with what the experiment says to it.
+pub struct OwnAsked<'a> {
+    /// The lab's store.
+    pub store: &'a Path,
+    /// The folder of `assay.h`.
+    pub include: &'a Path,
+    /// The experiment's folder.
+    pub folder: &'a Path,
+    /// The build.
+    pub build: &'a OwnBuild,
+    /// Flags of the program and of the set.
+    pub flags: &'a FlagSet,
+    /// What the experiment calls the compiler.
+    pub compiler: &'a Compiler,
+}
+
+impl OwnAsked<'_> {
+    /// "rustc-1.95 with flags release".
+    pub fn described(&self) -> String {
+        format!("{} with flags {}", self.compiler.name, self.flags.name)
+    }
+
+    /// A folder of the store for this build alone, the same from campaign to campaign.
+    pub fn place(&self, kind: &str, of: &Path) -> PathBuf {
+        let words = [&self.flags.flags.join("\n"), &self.compiler.sha256, &*of.to_string_lossy()]
+            .map(|word| word.to_owned());
+        let key = format!("{}\n{:?}", words.join("\n\n"), self.build);
+        self.store.join(kind).join(short_digest(&digest(key.as_bytes())))
+    }
+
+    /// What compilers for C and C++ read from the environment: our header, the experiment's compiler and flags.
+    pub fn c_environment(&self) -> Vec<(String, String)> {
+        let already = std::env::var("CPATH").ok().filter(|path| !path.is_empty());
+        let include = self.include.display().to_string();
+        let path = already.map_or(include.clone(), |path| format!("{include}:{path}"));
+        let mut set = vec![("CPATH".to_owned(), path)];
+        if self.compiler.family != CompilerFamily::Own {
+            set.push(("CC".into(), self.compiler.path.display().to_string()));
+            let cxx = self.compiler.cxx_path.as_ref();
+            set.extend(cxx.map(|cxx| ("CXX".to_owned(), cxx.display().to_string())));
+        }
+        if !self.flags.flags.is_empty() {
+            let flags = self.flags.flags.join(" ");
+            set.extend([("CFLAGS".to_owned(), flags.clone()), ("CXXFLAGS".to_owned(), flags)]);
+        }
+        set
+    }
+
+    /// What is to be run.
+    ///
+    /// # Errors
+    /// Its folders cannot be found or made.
+    pub fn order(&self) -> Result<OwnOrder, BuildFailure> {
+        match self.build {
+            OwnBuild::Cargo { manifest, target, features, profile } => {
+                cargo::order(self, &self.folder.join(manifest), target, features, profile)
+            }
+            OwnBuild::Cmake { folder, target } => cmake::order(self, &self.folder.join(folder), target),
+            OwnBuild::Command { command, binary } => {
+                let binary = self.folder.join(binary);
+                Ok(OwnOrder {
+                    command: format!("cd {} && {command}", quote(&self.folder.to_string_lossy())),
+                    folder: common(self.folder, &binary),
+                    environment: self.c_environment(),
+                    wanted: Wanted::At(binary),
+                })
+            }
+        }
+    }
+
+    /// A failure of this build.
+    pub fn failure(&self, why: impl std::fmt::Display) -> BuildFailure {
+        BuildFailure::plain(Stage::Compile, format!("{}: {why}", self.described()))
+    }
+}
+
+/// A build to run.
+pub struct OwnOrder {
+    /// The command, for `sh -c`.
+    pub command: String,
+    /// What lies in it is the build's own.
+    pub folder: PathBuf,
+    /// Variables that are set for it.
+    pub environment: Vec<(String, String)>,
+    /// Which of its links is the program.
+    pub wanted: Wanted,
+}
+
+/// Which link is the program.
+pub enum Wanted {
+    /// The one that made this file.
+    At(PathBuf),
+    /// The only program in a folder whose path ends so.
+    Only {
+        /// The end of the path.
+        folder: PathBuf,
+    },
+    /// The one of this name in a folder whose path ends so; with what cargo and CMake put behind names.
+    Named {
+        /// The end of the path; any folder where it is empty.
+        folder: PathBuf,
+        /// The name.
+        name: String,
+        /// A dash and a hash follow the name.
+        hashed: bool,
+    },
+}
+
+impl Wanted {
+    fn is(&self, file: &Path) -> bool {
+        let parent = file.parent().unwrap_or(Path::new(""));
+        match self {
+            Self::At(path) => file == path || file.canonicalize().ok() == path.canonicalize().ok(),
+            Self::Only { folder } => parent.ends_with(folder),
+            Self::Named { folder, name, hashed } => {
+                let own = file.file_name().unwrap_or_default().to_string_lossy();
+                let fits = if *hashed {
+                    own.strip_prefix(name.as_str())
+                        .is_some_and(|rest| rest.starts_with('-') && !rest.contains('.'))
+                } else {
+                    own == name.as_str()
+                };
+                fits && parent.ends_with(folder)
+            }
+        }
+    }
+
+    /// The program among a build's links.
+    ///
+    /// # Errors
+    /// None or more than one is it, in words.
+    pub fn of(&self, links: Vec<CapturedLink>) -> Result<CapturedLink, String> {
+        let names: Vec<String> =
+            links.iter().filter(|link| !link.shared).map(|link| link.output.display().to_string()).collect();
+        let is = |link: &CapturedLink| {
+            !link.shared && std::iter::once(&link.output).chain(&link.copies).any(|file| self.is(file))
+        };
+        let mut found: Vec<CapturedLink> = links.into_iter().filter(is).collect();
+        match (found.pop(), found.is_empty()) {
+            (Some(link), true) => Ok(link),
+            (None, _) if names.is_empty() => Err("the build linked no program".into()),
+            (None, _) => Err(format!(
+                "the build did not link the program that is asked for; it linked {}",
+                names.join(", ")
+            )),
+            (Some(_), false) => Err(format!(
+                "the build linked several programs; name one, as in bin = \"NAME\": {}",
+                names.join(", ")
+            )),
+        }
+    }
+
+    /// Takes away what is already built, so that it is linked again; it comes back if `undo` is called.
+    pub fn clear(&self, folder: &Path) -> Cleared {
+        let mut cleared = Cleared::default();
+        match self {
+            Self::At(path) => cleared.take(path),
+            _ => self.clear_below(folder, &mut cleared),
+        }
+        cleared
+    }
+
+    fn clear_below(&self, folder: &Path, cleared: &mut Cleared) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+            if kind.is_dir() {
+                self.clear_below(&path, cleared);
+            } else if kind.is_file() && self.may_be(&path) {
+                cleared.take(&path);
+            }
+        }
+    }
+
+    /// Whether a file may be the program or, with cargo, the file that the program is another name of.
+    fn may_be(&self, file: &Path) -> bool {
+        let in_deps =
+            file.parent().is_some_and(|parent| parent.ends_with("deps") || parent.ends_with("examples"));
+        file.extension().is_none() && (self.is(file) || in_deps && !matches!(self, Self::At(_)))
+    }
+}
+
+/// Files that were moved aside.
+#[derive(Default)]
+pub struct Cleared {
+    moved: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Cleared {
+    fn take(&mut self, file: &Path) {
+        let Some(name) = file.file_name() else { return };
+        let aside = file.with_file_name(format!(".{}.assay-{}", name.to_string_lossy(), std::process::id()));
+        let regular = file.symlink_metadata().is_ok_and(|data| data.is_file());
+        if regular && std::fs::rename(file, &aside).is_ok() {
+            self.moved.push((aside, file.to_owned()));
+        }
+    }
+
+    /// Puts back what was not built again, and removes the rest.
+    pub fn settle(self) {
+        for (aside, file) in self.moved {
+            // Where either fails, the file stays under its other name: nothing of it is lost.
+            let _ = if file.exists() { std::fs::remove_file(&aside) } else { std::fs::rename(&aside, &file) };
+        }
+    }
+}
+
+/// The nearest folder that holds both.
+fn common(folder: &Path, file: &Path) -> PathBuf {
+    let file =
+        file.parent().and_then(|parent| parent.canonicalize().ok()).unwrap_or_else(|| folder.to_owned());
+    folder.ancestors().find(|above| file.starts_with(above)).unwrap_or(folder).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_known_by_its_folder_and_name() {
+        let bin = Wanted::Named { folder: "release".into(), name: "sort-it".into(), hashed: false };
+        assert!(
+            bin.is(Path::new("/t/release/sort-it"))
+                && bin.is(Path::new("/t/x86_64-unknown-linux-gnu/release/sort-it"))
+        );
+        assert!(!bin.is(Path::new("/t/release/deps/sort-it")) && !bin.is(Path::new("/t/release/sort")));
+        let bench = Wanted::Named { folder: "release/deps".into(), name: "sort_it".into(), hashed: true };
+        assert!(bench.is(Path::new("/t/release/deps/sort_it-0123abcd")));
+        assert!(!bench.is(Path::new("/t/release/deps/sort_it-0123abcd.d")));
+        assert!(!bench.is(Path::new("/t/release/deps/sort_items-0123abcd")));
+        let only = Wanted::Only { folder: "release".into() };
+        assert!(
+            only.is(Path::new("/t/release/any"))
+                && !only.is(Path::new("/t/release/build/x/build-script-build"))
+        );
+    }
+
+    #[test]
+    fn what_was_moved_aside_comes_back_unless_it_was_built_again() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = |name: &str| folder.path().join(name);
+        for name in ["kept", "built"] {
+            std::fs::write(file(name), name).expect("written");
+        }
+        let mut cleared = Cleared::default();
+        for name in ["kept", "built", "missing"] {
+            cleared.take(&file(name));
+        }
+        assert!(!file("kept").exists() && !file("built").exists());
+        std::fs::write(file("built"), "anew").expect("written");
+        cleared.settle();
+        let read = |name: &str| std::fs::read_to_string(file(name)).expect("there");
+        assert_eq!((read("kept").as_str(), read("built").as_str()), ("kept", "anew"));
+        assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 2);
+    }
+
+    #[test]
+    fn the_folder_of_a_build_holds_its_program() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (bench, out) = (folder.path().join("bench"), folder.path().join("out"));
+        for path in [&bench, &out] {
+            std::fs::create_dir(path).expect("a new folder");
+        }
+        let root = folder.path().canonicalize().expect("there");
+        let bench = bench.canonicalize().expect("there");
+        assert_eq!(common(&bench, &bench.join("x")), bench);
+        assert_eq!(common(&bench, &bench.join("../out/x")), root);
+    }
+}

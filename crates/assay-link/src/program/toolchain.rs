@@ -1,0 +1,127 @@
+//! Which toolchains does an experiment mean?
+//!
+//! For sources: the compilers on PATH. For cargo: the rustc that it would call in the package's folder, or toolchains that rustup
+//! has, asked for as cargo has them (`+nightly`) or without the plus. For other builds: what they choose, or compilers on PATH.
+
+use crate::build::{Compiler, CompilerFamily, ToolchainError, command, find_compilers};
+use assay_pure::experiment::diagnostic::nearest;
+use assay_pure::experiment::spec::{OwnBuild, Program};
+use assay_pure::inputs::digest;
+use std::path::Path;
+
+/// The toolchains of a program that match any of the patterns; what its build would take, where there are none.
+///
+/// # Errors
+/// There is none, or a pattern matches none.
+pub fn find_toolchains(
+    program: &Program,
+    folder: &Path,
+    patterns: &[String],
+) -> Result<Vec<Compiler>, ToolchainError> {
+    match &program.build {
+        None => find_compilers(patterns),
+        Some(OwnBuild::Cargo { manifest, .. }) => rust(&folder.join(manifest), patterns),
+        Some(_) if patterns.is_empty() => Ok(vec![own()]),
+        Some(_) => find_compilers(patterns),
+    }
+}
+
+/// Whatever the build chooses.
+fn own() -> Compiler {
+    Compiler {
+        name: CompilerFamily::Own.name().into(),
+        aliases: Vec::new(),
+        family: CompilerFamily::Own,
+        version: String::new(),
+        target: std::env::consts::ARCH.to_owned() + "-linux-gnu",
+        path: "cc".into(),
+        cxx_path: None,
+        sha256: digest(b"own"),
+    }
+}
+
+fn rust(manifest: &Path, patterns: &[String]) -> Result<Vec<Compiler>, ToolchainError> {
+    let folder = if manifest.is_dir() { manifest } else { manifest.parent().unwrap_or(Path::new("/")) };
+    if patterns.is_empty() {
+        let said = ask(folder, &["rustc", "-vV"]).map_err(|why| ToolchainError::NoRust { why })?;
+        return identified(&said, None).map(|found| vec![found]);
+    }
+    let mut all: Vec<Compiler> = Vec::new();
+    for (index, wanted) in patterns.iter().enumerate() {
+        let toolchain = format!("+{}", wanted.trim_start_matches('+'));
+        let Ok(said) = ask(folder, &["rustc", &toolchain, "-vV"]) else {
+            return Err(unknown(folder, index, wanted));
+        };
+        let found = identified(&said, Some(toolchain))?;
+        match all.iter_mut().find(|other| other.sha256 == found.sha256) {
+            Some(other) => other.aliases.extend(found.aliases),
+            None => all.push(found),
+        }
+    }
+    Ok(all)
+}
+
+fn unknown(folder: &Path, index: usize, wanted: &str) -> ToolchainError {
+    let listed = ask(folder, &["rustup", "toolchain", "list"]).unwrap_or_default();
+    let found: Vec<String> =
+        listed.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect();
+    if found.is_empty() {
+        let why = format!("toolchains such as `{wanted}` are told apart by rustup, which is not on PATH");
+        return ToolchainError::NoRust { why };
+    }
+    let near = nearest(wanted.trim_start_matches('+'), found.iter().map(String::as_str)).map(str::to_owned);
+    ToolchainError::Unknown { index, wanted: wanted.to_owned(), found, nearest: near }
+}
+
+/// What a command prints, or why it does not.
+fn ask(folder: &Path, words: &[&str]) -> Result<String, String> {
+    let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+    let finished = command::run(folder, &words).map_err(|error| format!("{}: {error}", words[0]))?;
+    if finished.succeeded() {
+        return Ok(finished.stdout);
+    }
+    let said = finished.stderr.lines().next().unwrap_or_default().to_owned();
+    Err(format!("`{}`: {}: {said}", words.join(" "), finished.ending()))
+}
+
+/// Reads what `rustc -vV` prints.
+fn identified(said: &str, toolchain: Option<String>) -> Result<Compiler, ToolchainError> {
+    let value =
+        |key: &str| said.lines().find_map(|line| line.strip_prefix(key)).map(|text| text.trim().to_owned());
+    let (Some(version), Some(target)) = (value("release:"), value("host:")) else {
+        return Err(ToolchainError::NoRust { why: "`rustc -vV` names no release and no host".into() });
+    };
+    let (number, channel) = version.split_once('-').unwrap_or((&version, ""));
+    let short = number.split('.').take(2).collect::<Vec<_>>().join(".");
+    let channel: String = channel.chars().take_while(char::is_ascii_alphabetic).collect();
+    let suffix = if channel.is_empty() { String::new() } else { format!("-{channel}") };
+    Ok(Compiler {
+        name: format!("rustc-{short}{suffix}"),
+        aliases: toolchain.into_iter().collect(),
+        family: CompilerFamily::Rustc,
+        target,
+        path: "rustc".into(),
+        cxx_path: None,
+        sha256: digest(said.as_bytes()),
+        version,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_toolchain_is_named_by_its_release() {
+        let said = |release: &str| {
+            format!("rustc {release}\nbinary: rustc\nhost: x86_64-unknown-linux-gnu\nrelease: {release}\n")
+        };
+        let name = |release: &str| identified(&said(release), None).expect("it names all").name;
+        assert_eq!(name("1.95.0"), "rustc-1.95");
+        assert_eq!(name("1.97.0-nightly"), "rustc-1.97-nightly");
+        assert_eq!(name("1.96.0-beta.3"), "rustc-1.96-beta");
+        let nightly = identified(&said("1.97.0-nightly"), Some("+nightly".into())).expect("it names all");
+        assert_eq!((nightly.toolchain(), nightly.family), (Some("+nightly"), CompilerFamily::Rustc));
+        assert!(matches!(identified("error", None), Err(ToolchainError::NoRust { .. })));
+    }
+}
