@@ -26,5 +26,6 @@ pub use compilers::{Compiler, CompilerFamily, ToolchainError, find_compilers, fi
 pub use failure::{BuildFailure, Stage};
 pub use linker::{Linker, LinkerKind, default_script, identify};
 pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};
+pub(crate) use recipe::ADDED_FLAG;
 pub use recipe::{Recipe, needs_cxx};
 pub use workshop::{HARNESS, Stats};

@@ -24,7 +24,7 @@ pub use diagnostic::Diagnostic;
 pub use events::CountedEvent;
 pub use matrix::{Cell, Contrast};
 pub use plan::{CellVisit, VisitBlock};
-pub use read::ParsedExperiment;
+pub use read::{ParsedExperiment, to_name};
 pub use spans::{FilePlace, Spans};
 pub use spec::Experiment;
 pub use surroundings::Surroundings;

@@ -12,6 +12,7 @@ mod doctor_experiment;
 mod fit;
 mod layout;
 mod lies;
+mod programs;
 mod robust;
 mod serve;
 mod shipped;

@@ -2,7 +2,7 @@
 //! inputs, and what this machine cannot run.
 
 use super::inputs::{self, ReadyInput};
-use super::{CampaignRequest, left_out, sources};
+use super::{CampaignRequest, left_out, program_files};
 use crate::lead::Misuse;
 use crate::store::{FailureRow, Ledger};
 use anyhow::{Context, Result};
@@ -45,7 +45,7 @@ impl Prepared {
     /// A source cannot be read.
     pub fn contents(&self) -> Result<Vec<String>> {
         let mut contents = vec![self.machine.cpu.clone()];
-        for source in sources::of(&self.experiment.program, &self.folder) {
+        for source in program_files::of(&self.experiment.program, &self.folder) {
             let bytes = given::read(&source, given::DATA)
                 .with_context(|| format!("cannot read {}", source.display()))?;
             contents.push(assay_pure::inputs::digest::digest(&bytes));
@@ -241,15 +241,15 @@ fn nearest_file(folder: &Path, path: &str) -> Option<String> {
 fn compilers(parsed: &ParsedExperiment, folder: &Path) -> Result<Vec<Compiler>, Box<Diagnostic>> {
     let experiment = &parsed.experiment;
     find_toolchains(&experiment.program, folder, &experiment.compilers).map_err(|error| {
-        let key = match &error {
-            ToolchainError::Unknown { index, .. } => format!("compilers[{index}]"),
-            _ => "compilers".to_owned(),
+        let (key, nearest) = match &error {
+            ToolchainError::Unknown { index, nearest, .. }
+            | ToolchainError::UnknownToolchain { index, nearest, .. } => {
+                (format!("compilers[{index}]"), nearest.clone())
+            }
+            _ => ("compilers".to_owned(), None),
         };
-        let nearest = match &error {
-            ToolchainError::Unknown { nearest, .. } => nearest.clone(),
-            _ => None,
-        };
-        let example = Some("compilers = [\"gcc\"]");
+        let is_rust = matches!(experiment.program.build, Some(OwnBuild::Cargo { .. }));
+        let example = Some(if is_rust { "compilers = [\"stable\"]" } else { "compilers = [\"gcc\"]" });
         Box::new(parsed.diagnostic(&key, error.to_string(), nearest.as_deref(), example))
     })
 }

@@ -91,6 +91,17 @@ pub enum ToolchainError {
         /// The name most like the pattern, if one is.
         nearest: Option<String>,
     },
+    /// A toolchain that rustup does not have.
+    UnknownToolchain {
+        /// Which of the patterns.
+        index: usize,
+        /// As it was asked for.
+        wanted: String,
+        /// Those that it has.
+        found: Vec<String>,
+        /// The name most like it, if one is.
+        nearest: Option<String>,
+    },
     /// rustc cannot be asked for its version.
     NoRust {
         /// Why.
@@ -119,6 +130,11 @@ impl fmt::Display for ToolchainError {
                 out,
                 "rustc does not answer: {why}. Install Rust (https://rustup.rs, or your distribution's package), or put its \
                  folder on PATH"
+            ),
+            ToolchainError::UnknownToolchain { wanted, found, .. } => write!(
+                out,
+                "rustup has no toolchain `{wanted}`; it has {}. `rustup toolchain install {wanted}` installs it",
+                found.join(", ")
             ),
             ToolchainError::Unknown { wanted, found, .. } => {
                 write!(out, "there is no compiler `{wanted}` on PATH; found: {}", found.join(", "))?;

@@ -1,7 +1,7 @@
 //! A program that its own build has made, linked again in any placement.
 
 use super::own::OwnAsked;
-use crate::adopt::capture::{self, BuildAsked, CapturedLink};
+use crate::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
 use crate::build::{Artifact, BuildFailure, Builder, Link, Stage};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -32,7 +32,11 @@ impl CapturedProgram {
         let cleared = order.wanted.clear(&order.folder);
         let built = capture::build(&build, said);
         cleared.settle();
-        let built = built.map_err(|error| asked.failure(error))?;
+        let built = built.map_err(|error| match order.wanted.missing() {
+            Some(file) if matches!(error, BuildError::NothingCaptured(_)) => asked
+                .failure(format!("the build did not make {}, which `binary` names: {error}", file.display())),
+            _ => asked.failure(error),
+        })?;
         let link = order.wanted.of(built.links).map_err(|why| asked.failure(why))?;
         let replays = asked.store.join("replays").join(std::process::id().to_string());
         let described = asked.described();

@@ -1,6 +1,6 @@
 //! A target of a CMake project, built as Release in a folder of the store.
 
-use super::own::{OwnAsked, OwnOrder, Wanted};
+use super::own::{CMAKE_OWN, OwnAsked, OwnOrder, Wanted};
 use crate::build::BuildFailure;
 use crate::build::text::command_line;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,7 @@ pub fn order(asked: &OwnAsked<'_>, source: &Path, target: &str) -> Result<OwnOrd
     let place = asked.place("cmake", &source);
     let made = std::fs::create_dir_all(&place).and_then(|()| place.canonicalize());
     let place = made.map_err(|error| unable(&place, error))?;
-    let (own, flags): (Vec<String>, Vec<String>) =
-        asked.flags.flags.iter().cloned().partition(|flag| flag.starts_with("-DCMAKE_"));
-    let mut environment = asked.c_environment();
-    for (name, value) in &mut environment {
-        if name == "CFLAGS" || name == "CXXFLAGS" {
-            *value = flags.join(" ");
-        }
-    }
+    let own = asked.flags.flags.iter().filter(|flag| flag.starts_with(CMAKE_OWN)).cloned();
     let word = |path: &Path| path.to_string_lossy().into_owned();
     let mut configure: Vec<String> = ["cmake", "-S"].map(str::to_owned).to_vec();
     configure.extend([word(&source), "-B".into(), word(&place), "-DCMAKE_BUILD_TYPE=Release".into()]);
@@ -32,7 +25,7 @@ pub fn order(asked: &OwnAsked<'_>, source: &Path, target: &str) -> Result<OwnOrd
     let build = ["cmake", "--build", &word(&place), "--target", target].map(str::to_owned);
     Ok(OwnOrder {
         command: format!("{} && {}", command_line(&configure), command_line(&build)),
-        environment,
+        environment: asked.c_environment(),
         wanted: Wanted::Named { folder: PathBuf::new(), name: target.to_owned(), hashed: false },
         folder: place,
     })

@@ -3,10 +3,13 @@
 use super::{cargo, cmake};
 use crate::adopt::capture::CapturedLink;
 use crate::build::text::quote;
-use crate::build::{BuildFailure, Compiler, CompilerFamily, Stage};
+use crate::build::{ADDED_FLAG, BuildFailure, Compiler, CompilerFamily, Stage};
 use assay_pure::experiment::spec::{FlagSet, OwnBuild};
 use assay_pure::inputs::{digest, short_digest};
 use std::path::{Path, PathBuf};
+
+/// What flags for CMake itself begin with.
+pub const CMAKE_OWN: &str = "-DCMAKE_";
 
 /// A build of the user's own, with what the experiment says to it.
 pub struct OwnAsked<'a> {
@@ -38,7 +41,8 @@ impl OwnAsked<'_> {
         self.store.join(kind).join(short_digest(&digest(key.as_bytes())))
     }
 
-    /// What compilers for C and C++ read from the environment: our header, the experiment's compiler and flags.
+    /// What compilers for C and C++ read from the environment: our header, the experiment's compiler and flags, and the flag that
+    /// gives each function a section, without which those of an object cannot be moved apart.
     pub fn c_environment(&self) -> Vec<(String, String)> {
         let already = std::env::var("CPATH").ok().filter(|path| !path.is_empty());
         let include = self.include.display().to_string();
@@ -49,9 +53,11 @@ impl OwnAsked<'_> {
             let cxx = self.compiler.cxx_path.as_ref();
             set.extend(cxx.map(|cxx| ("CXX".to_owned(), cxx.display().to_string())));
         }
-        if !self.flags.flags.is_empty() {
-            let flags = self.flags.flags.join(" ");
-            set.extend([("CFLAGS".to_owned(), flags.clone()), ("CXXFLAGS".to_owned(), flags)]);
+        for name in ["CFLAGS", "CXXFLAGS"] {
+            let already = std::env::var(name).ok().filter(|flags| !flags.is_empty());
+            let own = self.flags.flags.iter().filter(|flag| !flag.starts_with(CMAKE_OWN)).cloned();
+            let words: Vec<String> = already.into_iter().chain(own).chain([ADDED_FLAG.to_owned()]).collect();
+            set.push((name.into(), words.join(" ")));
         }
         set
     }
@@ -157,6 +163,14 @@ impl Wanted {
                 "the build linked several programs; name one, as in bin = \"NAME\": {}",
                 names.join(", ")
             )),
+        }
+    }
+
+    /// The file that was to be made, if its path is known and it is not there.
+    pub fn missing(&self) -> Option<&Path> {
+        match self {
+            Self::At(path) if !path.exists() => Some(path),
+            _ => None,
         }
     }
 

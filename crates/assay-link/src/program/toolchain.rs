@@ -6,6 +6,7 @@
 use crate::build::{Compiler, CompilerFamily, ToolchainError, command, find_compilers};
 use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::experiment::spec::{OwnBuild, Program};
+use assay_pure::experiment::to_name;
 use assay_pure::inputs::digest;
 use std::path::Path;
 
@@ -21,15 +22,19 @@ pub fn find_toolchains(
     match &program.build {
         None => find_compilers(patterns),
         Some(OwnBuild::Cargo { manifest, .. }) => rust(&folder.join(manifest), patterns),
-        Some(_) if patterns.is_empty() => Ok(vec![own()]),
-        Some(_) => find_compilers(patterns),
+        Some(_) if !patterns.is_empty() => find_compilers(patterns),
+        Some(OwnBuild::Cmake { .. }) => Ok(vec![own("cmake")]),
+        Some(OwnBuild::Command { command, .. }) => {
+            let program = command.split_whitespace().next().unwrap_or_default();
+            Ok(vec![own(&to_name(program.rsplit('/').next().unwrap_or_default()))])
+        }
     }
 }
 
-/// Whatever the build chooses.
-fn own() -> Compiler {
+/// Whatever the build chooses, under the name of what builds.
+fn own(name: &str) -> Compiler {
     Compiler {
-        name: CompilerFamily::Own.name().into(),
+        name: name.into(),
         aliases: Vec::new(),
         family: CompilerFamily::Own,
         version: String::new(),
@@ -69,8 +74,15 @@ fn unknown(folder: &Path, index: usize, wanted: &str) -> ToolchainError {
         let why = format!("toolchains such as `{wanted}` are told apart by rustup, which is not on PATH");
         return ToolchainError::NoRust { why };
     }
-    let near = nearest(wanted.trim_start_matches('+'), found.iter().map(String::as_str)).map(str::to_owned);
-    ToolchainError::Unknown { index, wanted: wanted.to_owned(), found, nearest: near }
+    let wanted = wanted.trim_start_matches('+').to_owned();
+    // "nightly-x86_64-unknown-linux-gnu" is asked for as "nightly".
+    let short = |name: &String| {
+        name.split_once(&format!("-{}", std::env::consts::ARCH))
+            .map_or(name.clone(), |(short, _)| short.to_owned())
+    };
+    let found: Vec<String> = found.iter().map(short).collect();
+    let near = nearest(&wanted, found.iter().map(String::as_str)).map(str::to_owned);
+    ToolchainError::UnknownToolchain { index, wanted, found, nearest: near }
 }
 
 /// What a command prints, or why it does not.

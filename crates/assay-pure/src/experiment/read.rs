@@ -36,7 +36,7 @@ use super::spec::{Clock, Experiment, Program, Variant};
 use super::{CountedEvent, Diagnostic};
 use crate::stats::margin::Margin;
 
-pub(super) use self::convert::to_name;
+pub use self::convert::to_name;
 
 /// Variants compared without a baseline of their own: a file needs two to ask anything.
 const FEWEST_VARIANTS: usize = 2;

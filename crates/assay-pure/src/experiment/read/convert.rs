@@ -41,7 +41,7 @@ pub(crate) fn is_name(text: &str) -> bool {
 }
 
 /// The text with everything that a name may not have replaced.
-pub(crate) fn to_name(text: &str) -> String {
+pub fn to_name(text: &str) -> String {
     text.chars().map(|c| if is_name(c.encode_utf8(&mut [0; 4])) { c } else { '-' }).collect()
 }
 

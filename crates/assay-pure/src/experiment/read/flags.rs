@@ -50,7 +50,8 @@ fn usual(program: &Program) -> FlagSet {
     match &program.build {
         None => named("O2", vec!["-O2".into()]),
         Some(OwnBuild::Cargo { profile, .. }) => named(profile, Vec::new()),
-        Some(_) => named("own", Vec::new()),
+        Some(OwnBuild::Cmake { .. }) => named("Release", Vec::new()),
+        Some(OwnBuild::Command { .. }) => named("default", Vec::new()),
     }
 }
 

@@ -33,6 +33,10 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> Program {
     let ways: Vec<&str> = WAYS.iter().map(|(way, _)| *way).filter(|way| program.has(way)).collect();
     if program.items.is_some() && ways.is_empty() {
         reader.missing(&program, "sources");
+        if let Some(problem) = reader.problems.last_mut() {
+            problem.expected =
+                Some("a list of source files; or `cargo`, `cmake` or `build`, for a build of its own".into());
+        }
     }
     if let [first, second, ..] = ways[..] {
         let message =

@@ -1,0 +1,121 @@
+//! `assay run` on programs that have a build of their own: a cargo package, a CMake project, a makefile.
+
+use crate::trace_fixtures;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A fixture in a folder of its own: builds write beside their sources.
+struct Copied {
+    folder: tempfile::TempDir,
+    kind: &'static str,
+}
+
+impl Copied {
+    /// The fixture; none where what builds it is missing.
+    fn new(kind: &'static str, builder: &str) -> Option<Self> {
+        if !Command::new(builder).arg("--version").output().is_ok_and(|output| output.status.success()) {
+            println!("skipped: `{builder}` is not on PATH");
+            return None;
+        }
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let from = trace_fixtures::root().join("fixtures/programs");
+        let copied = Command::new("cp").arg("-r").arg(&from).arg(folder.path()).status().expect("cp is here");
+        assert!(copied.success());
+        let own = Self { folder, kind };
+        if kind == "cargo" {
+            let harness = trace_fixtures::root().join("crates/assay-harness");
+            own.edit("Cargo.toml", "../../../crates/assay-harness", harness.to_str().expect("UTF-8"));
+        }
+        Some(own)
+    }
+
+    fn place(&self) -> PathBuf {
+        self.folder.path().join("programs").join(self.kind)
+    }
+
+    fn edit(&self, file: &str, from: &str, to: &str) {
+        let path = self.place().join(file);
+        let text = std::fs::read_to_string(&path).expect("a fixture");
+        assert!(text.contains(from), "{text}");
+        std::fs::write(path, text.replace(from, to)).expect("written");
+    }
+
+    fn run(&self) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_assay"))
+            .args(["run", "experiment.toml", "--quiet", "--budget", "0.1", "--json", "page.json"])
+            .current_dir(self.place())
+            .output()
+            .expect("assay starts")
+    }
+
+    /// The page of a run that is to succeed.
+    fn page(&self) -> Value {
+        let output = self.run();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stdout));
+        page_of(&self.place())
+    }
+}
+
+fn page_of(folder: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(folder.join("page.json")).expect("a page")).expect("JSON")
+}
+
+/// Every variant was at every offset, nothing failed, and the copy is known for one.
+fn is_whole(page: &Value) {
+    assert_eq!(page["failures"], serde_json::json!([]), "{page}");
+    for cell in page["cells"].as_array().expect("cells") {
+        assert_eq!(cell["reached"]["offsets"], serde_json::json!([0, 16, 32, 48]), "{cell}");
+    }
+    let same =
+        page["contrasts"].as_array().expect("contrasts").iter().find(|found| found["candidate"] == "same");
+    assert_eq!(same.expect("a contrast")["proven"], true, "{page}");
+}
+
+#[test]
+fn a_cargo_package_is_built_by_its_cargo_and_placed() {
+    let Some(package) = Copied::new("cargo", "cargo") else { return };
+    let page = package.page();
+    is_whole(&page);
+    let compiler = &page["machine"]["compilers"][0]["name"];
+    assert!(compiler.as_str().is_some_and(|name| name.starts_with("rustc-1.")), "{compiler}");
+    assert_eq!(page["flag_sets"][0]["name"], "release");
+    assert!(!package.place().join("target").exists(), "the user's own target folder is left alone");
+    // What is up to date is linked again.
+    is_whole(&package.page());
+}
+
+#[test]
+fn what_a_cargo_package_lacks_is_told_in_cargos_words() {
+    let Some(package) = Copied::new("cargo", "cargo") else { return };
+    package.edit("experiment.toml", "features = [\"four\"]", "bin = \"summs\"");
+    let output = package.run();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success() && printed.contains("no bin target named `summs`"), "{printed}");
+    assert!(printed.contains("`sums`"), "cargo names the nearest: {printed}");
+}
+
+#[test]
+fn a_cmake_project_is_built_as_release_outside_of_its_folder_and_placed() {
+    let Some(project) = Copied::new("cmake", "cmake") else { return };
+    is_whole(&project.page());
+    assert!(!project.place().join("CMakeCache.txt").exists());
+}
+
+#[test]
+fn what_a_command_builds_is_placed_and_built_again_where_it_is_up_to_date() {
+    let Some(project) = Copied::new("make", "make") else { return };
+    is_whole(&project.page());
+    let built = std::fs::metadata(project.place().join("sums")).expect("built").modified().expect("a time");
+    is_whole(&project.page());
+    assert!(
+        std::fs::metadata(project.place().join("sums")).expect("there").modified().expect("a time") > built
+    );
+    // A build that fails takes nothing away.
+    project.edit("sums.mk", "-O2", "-O2 -no-such-flag");
+    let output = project.run();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success() && printed.contains("no-such-flag"), "{printed}");
+    assert!(project.place().join("sums").is_file());
+}
