@@ -4,6 +4,8 @@
 //! be switched on, with its default if it has one. The tests compare it with the reader: it parses as written and with
 //! every key switched on, no key of the schema is left out, and the defaults that it shows are those that stand.
 
+pub mod rust;
+
 use super::read::to_name;
 
 /// The file that [`commented_program`] belongs in, beside the experiment file.
