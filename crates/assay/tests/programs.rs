@@ -87,6 +87,31 @@ fn a_cargo_package_is_built_by_its_cargo_and_placed() {
 }
 
 #[test]
+fn a_new_package_in_rust_is_measured_as_it_was_written() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let assay = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command.args(words).current_dir(folder.path()).output().expect("assay starts")
+    };
+    let made = assay(&["new", "--rust", "sums"]);
+    let said = String::from_utf8_lossy(&made.stdout).into_owned();
+    assert!(said.ends_with("next: assay run sums/experiment.toml\n"), "{said}");
+    assert!(!assay(&["new", "--rust", "sums"]).status.success(), "what is there stays");
+    if Command::new("cargo").arg("--version").output().is_err() {
+        println!("skipped: there is no cargo");
+        return;
+    }
+    let run = assay(&["run", "sums/experiment.toml", "--quiet", "--budget", "0.1", "--json", "page.json"]);
+    assert!(
+        run.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&run.stdout),
+        String::from_utf8_lossy(&run.stderr)
+    );
+    assert_eq!(page_of(folder.path())["failures"], serde_json::json!([]));
+}
+
+#[test]
 fn what_a_cargo_package_lacks_is_told_in_cargos_words() {
     let Some(package) = Copied::new("cargo", "cargo") else { return };
     package.edit("experiment.toml", "features = [\"four\"]", "bin = \"summs\"");

@@ -7,7 +7,7 @@ use assay_pure::inputs::digest;
 use std::path::{Path, PathBuf};
 
 /// The crate: names of its files below its folder, and their texts.
-const CRATE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/harness.rs"));
+pub(super) const CRATE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/harness.rs"));
 /// The header.
 const HEADER: &[(&str, &str)] = &[("assay.h", assay_link::build::HARNESS)];
 
