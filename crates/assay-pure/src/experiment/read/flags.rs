@@ -36,7 +36,7 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable, program: &Program) 
         match &program.build {
             None => refuse_unoptimised(reader, &path, &set, &program.flags),
             Some(OwnBuild::Cargo { profile, .. }) if ["dev", "test"].contains(&profile.as_str()) => {
-                refuse_development(reader, &set, profile);
+                refuse_development(reader, &set, &program.flags, profile);
             }
             Some(_) => {}
         }
@@ -167,8 +167,8 @@ fn refuse_unoptimised(reader: &mut TomlReader, path: &str, set: &FlagSet, common
 }
 
 /// Notes a profile of cargo that does not optimise, unless that is what is asked about.
-fn refuse_development(reader: &mut TomlReader, set: &FlagSet, profile: &str) {
-    if set.allow_unoptimised || set.flags.iter().any(|flag| flag.contains("opt-level=")) {
+fn refuse_development(reader: &mut TomlReader, set: &FlagSet, common: &[String], profile: &str) {
+    if set.allow_unoptimised || common.iter().chain(&set.flags).any(|flag| flag.contains("opt-level=")) {
         return;
     }
     let message = format!("cargo's profile `{profile}` does not optimise");

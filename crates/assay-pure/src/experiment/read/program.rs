@@ -60,7 +60,7 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> Program {
 }
 
 /// The ways in which a program is built, each with the keys that belong to it alone.
-const WAYS: [(&str, &[&str]); 4] = [
+pub(super) const WAYS: [(&str, &[&str]); 4] = [
     ("sources", &["include_dirs", "link_flags"]),
     ("cargo", &["bin", "bench", "example", "features", "profile"]),
     ("cmake", &["target"]),

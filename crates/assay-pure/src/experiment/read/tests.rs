@@ -1,7 +1,8 @@
 //! What is read from good files. What is said of bad ones is held by `tests/experiment_files`.
 
+use super::program::WAYS;
 use super::*;
-use crate::experiment::spec::{FlagSet, InputSource, PlacementSpec};
+use crate::experiment::spec::{CargoTarget, FlagSet, InputSource, OwnBuild, PlacementSpec};
 use crate::experiment::{Axis, CacheState, ClaimSpec, ContrastSpec, Measure, Says, Usage};
 use crate::inputs::{Format, Generator};
 
@@ -453,8 +454,15 @@ fn shows_examples_that_are_read() {
             read(&with_example(key.name, key.example));
         }
     }
-    let program: Vec<&str> = schema::PROGRAM.iter().map(|key| key.example).collect();
-    read(&with_example("program", &format!("[program]\n{}", program.join("\n"))));
+    for (way, keys) in WAYS {
+        // A package has one target.
+        let own = |name: &str| {
+            name == way || name == "flags" || keys.contains(&name) && !["bench", "example"].contains(&name)
+        };
+        let program: Vec<&str> =
+            schema::PROGRAM.iter().filter(|key| own(key.name)).map(|key| key.example).collect();
+        read(&with_example("program", &format!("[program]\n{}", program.join("\n"))));
+    }
     let placement: Vec<&str> = schema::PLACEMENT.iter().map(|key| key.example).collect();
     with("", &format!("[placement]\n{}", placement.join("\n")));
     for (generator, keys) in schema::GENERATORS {
@@ -471,6 +479,32 @@ fn shows_examples_that_are_read() {
     with("", &format!("[[accept]]\n{}", accept.join("\n")));
     let claim: Vec<&str> = schema::CLAIM.iter().map(|key| key.example).collect();
     with("", &format!("[inputs.mixed]\npath = \"x\"\n[[claims]]\n{}", claim.join("\n")));
+}
+
+#[test]
+fn a_program_is_built_in_one_way() {
+    let said = |program: &str| {
+        let text =
+            format!("question = \"q\"\nbaseline = \"a\"\nvariants = [\"a\", \"b\"]\n[program]\n{program}\n");
+        problems(&text).iter().map(|problem| problem.message.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        said("sources = [\"x.c\"]\ncargo = \"Cargo.toml\""),
+        ["`program.cargo` stands beside `program.sources`: a program is built in one way"]
+    );
+    assert_eq!(said("cmake = \".\""), ["`program.target` is missing"]);
+    assert_eq!(said("build = \"make\"\ntarget = \"x\"").len(), 2, "no binary, and a key of another way");
+    assert_eq!(
+        said("cargo = \".\"\nbin = \"a\"\nbench = \"b\""),
+        ["`program` names more than one of `bin`, `bench` and `example`"]
+    );
+    assert_eq!(said("cargo = \".\"\nprofile = \"dev\""), ["cargo's profile `dev` does not optimise"]);
+    let kept = |program: &str| read(&with_example("program", &format!("[program]\n{program}"))).experiment;
+    let bench = kept("cargo = \".\"\nbench = \"sums\"");
+    let Some(OwnBuild::Cargo { target, profile, .. }) = bench.program.build else { panic!("a package") };
+    assert_eq!((target, profile.as_str()), (CargoTarget::Bench("sums".into()), "bench"));
+    assert_eq!((bench.compilers.len(), bench.flags[0].name.as_str()), (0, "bench"));
+    assert_eq!(kept("cargo = \".\"\nprofile = \"dev\"\nflags = [\"-Copt-level=2\"]").flags[0].name, "dev");
 }
 
 #[test]
