@@ -75,8 +75,7 @@ edition = "2021"
 publish = false
 
 [dependencies]
-# What `assay run` speaks to; it has no dependencies. `assay harness rust FOLDER`
-# writes that of a newer assay.
+# What `assay run` speaks to. `assay harness rust FOLDER` writes a newer one.
 assay-harness = { path = "HARNESS_HERE" }
 
 # A package of its own, also below another one's folder.
