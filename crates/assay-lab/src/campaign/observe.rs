@@ -83,11 +83,17 @@ pub fn observe_on(ledger: &Ledger, campaign: i64, clock: Clock, known: &OwnCore)
     let mut own_core = OwnCore::default();
     own_core.learn(samples.iter().filter_map(|sample| sample.pulses));
     let mut observed = Observed { uses_shared, width: own_core.width(), ..Observed::default() };
-    for sample in samples {
-        let Some(process) = processes.get(&sample.process) else { continue };
-        observed.take(process, &sample, clock);
+    for visit in visits(&samples) {
+        if let Some(process) = processes.get(&visit[0].process) {
+            observed.take(process, visit, clock);
+        }
     }
     Ok(observed)
+}
+
+/// Samples that follow each other and are of one process on one input: what is looked up by name is so only once for all of them.
+fn visits(samples: &[SampleRow]) -> impl Iterator<Item = &[SampleRow]> {
+    samples.chunk_by(|one, next| one.process == next.process && one.input == next.input)
 }
 
 /// The inputs on which leaving out what was shared would cost some cell too many of its rotations, each of which needs a sample at all
@@ -96,15 +102,16 @@ pub fn observe_on(ledger: &Ledger, campaign: i64, clock: Clock, known: &OwnCore)
 fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) -> BTreeSet<String> {
     // Per cell and process: has it a sample that had the core for itself?
     let mut cells: HashMap<_, HashMap<i64, bool>> = HashMap::new();
-    for sample in samples.iter().filter(|sample| !sample.warmup) {
-        let Some(process) = processes.get(&sample.process) else { continue };
-        let alone = match sample.flagged {
-            None => true,
-            Some(Flag::Shared) => false,
-            Some(_) => continue,
-        };
-        let cell = (&process.variant, &sample.input, &process.compiler, &process.flags);
-        *cells.entry(cell).or_default().entry(process.id).or_default() |= alone;
+    for visit in visits(samples) {
+        let counts = visit.iter().filter(|sample| !sample.warmup);
+        let mut alone = counts.filter_map(|sample| match sample.flagged {
+            None => Some(true),
+            Some(Flag::Shared) => Some(false),
+            Some(_) => None,
+        });
+        let (Some(process), Some(first)) = (processes.get(&visit[0].process), alone.next()) else { continue };
+        let cell = (&process.variant, &visit[0].input, &process.compiler, &process.flags);
+        *cells.entry(cell).or_default().entry(process.id).or_default() |= first || alone.any(|alone| alone);
     }
     let mut inputs: BTreeMap<&String, Lost> = BTreeMap::new();
     for (cell, placements) in &cells {
@@ -143,36 +150,38 @@ impl Lost {
 }
 
 impl Observed {
-    fn take(&mut self, process: &ProcessRow, sample: &SampleRow, clock: Clock) {
-        self.samples += 1;
-        if sample.warmup || sample.flagged == Some(Flag::Retaken) {
-            return;
-        }
-        self.counted += 1;
-        let cell = process.cell(&sample.input);
+    /// Takes the samples of one process on one input.
+    fn take(&mut self, process: &ProcessRow, visit: &[SampleRow], clock: Clock) {
+        self.samples += visit.len() as u64;
+        let counts = |sample: &&SampleRow| !sample.warmup && sample.flagged != Some(Flag::Retaken);
+        let Some(input) = visit.iter().find(counts).map(|sample| &sample.input) else { return };
+        let uses_shared = self.uses_shared.contains(input);
         let placed = self
             .cells
-            .entry(cell)
+            .entry(process.cell(input))
             .or_default()
             .entry((process.rotation, process.phase_bytes))
             .or_insert_with(|| PlacementSamples {
                 offset: process.entry_address % 64,
                 ..PlacementSamples::default()
             });
-        let observation = Observation {
-            round: sample.round,
-            index: sample.position,
-            ns_per_unit: net_ns(process, sample, clock) / sample.units as f64,
-        };
-        if let Some(flag) = sample.flagged {
-            *self.flags.entry(flag).or_default() += 1;
-            if flag != Flag::Shared || !self.uses_shared.contains(&sample.input) {
-                self.flagged += 1;
-                placed.left_out.push(observation);
-                return;
+        for sample in visit.iter().filter(counts) {
+            self.counted += 1;
+            let observation = Observation {
+                round: sample.round,
+                index: sample.position,
+                ns_per_unit: net_ns(process, sample, clock) / sample.units as f64,
+            };
+            if let Some(flag) = sample.flagged {
+                *self.flags.entry(flag).or_default() += 1;
+                if flag != Flag::Shared || !uses_shared {
+                    self.flagged += 1;
+                    placed.left_out.push(observation);
+                    continue;
+                }
             }
+            placed.samples.push(observation);
         }
-        placed.samples.push(observation);
     }
 
     /// The part of the samples that were flagged so.
@@ -432,7 +441,9 @@ mod tests {
         let uses_shared = too_few_alone(&processes, &both);
         assert_eq!(uses_shared, BTreeSet::from(["lines".to_owned()]));
         let mut observed = Observed { uses_shared, ..Observed::default() };
-        both.iter().for_each(|sample| observed.take(&processes[&sample.process], sample, Clock::Wall));
+        both.iter().for_each(|sample| {
+            observed.take(&processes[&sample.process], std::slice::from_ref(sample), Clock::Wall)
+        });
         assert_eq!((observed.counted, observed.flagged), (48, 1), "one of bytes is left out");
         let told = observed.shared_kept().expect("a warning");
         assert!(told.contains("on 1 of 2 inputs too many to leave them out"), "{told}");
@@ -455,7 +466,9 @@ mod tests {
             let samples = samples(&processes, shared);
             let uses_shared = too_few_alone(&processes, &samples);
             let mut observed = Observed { uses_shared, ..Observed::default() };
-            samples.iter().for_each(|sample| observed.take(&processes[&sample.process], sample, Clock::Wall));
+            samples.iter().for_each(|sample| {
+                observed.take(&processes[&sample.process], std::slice::from_ref(sample), Clock::Wall)
+            });
             observed
         };
         let few = observe(&[0, 1]);

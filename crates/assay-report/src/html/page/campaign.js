@@ -239,7 +239,10 @@ function roofline(all, keep) {
     const intensities = [...rows.map((row) => row.intensity), issue / bandwidth];
     const ends = zoom ?? [Math.min(...intensities) / 1.6, Math.max(...intensities) * 1.6];
     const roof = (/** @type {number} */ intensity) => Math.min(bandwidth, issue / intensity);
-    const line = d3.range(81).map((step) => ends[0] * (ends[1] / ends[0]) ** (step / 80)).map((intensity) => ({ intensity, rate: roof(intensity) }));
+    const line = d3.range(81).map((/** @type {number} */ step) => {
+      const intensity = ends[0] * (ends[1] / ends[0]) ** (step / 80);
+      return { intensity, rate: roof(intensity) };
+    });
     const x = { type: "log", domain: ends, label: "instructions per byte", labelAnchor: "center", tickFormat: digits, ticks: Math.max(3, Math.floor(width / 90)) };
     const y = { type: "log", domain: [Math.min(...rows.map((row) => row.rate)) / 1.5, bandwidth * 1.3], label: "↑ bytes per nanosecond", tickFormat: digits, ticks: 6 };
     const plot = Plot.plot({

@@ -31,9 +31,9 @@ function comparisonParts(shown) {
   parts.push(...sampleParts(shown, filter));
   parts.push(section("Figures", following(filter, figures)));
   if (names.length > 1) parts.push(section("Why", following(filter, () => el("div", {}, reasons(kept()), changedFunctions(kept())))));
-  if (page.factors) parts.push(section("What the spread comes from", el("p", {}, page.factors.sentence), factorTable(page.factors)));
+  if (page.factors?.rows.length > 0) parts.push(section("What the spread comes from", el("p", {}, page.factors.sentence), factorTable(page.factors)));
   const measured = page.measured;
-  const sides = page.sides.map((/** @type {any} */ side) => [side.name, el("code", { class: "digest" }, side.revision ?? ""), side.links.join(", "), side.text_bytes === null ? "" : sized(side.text_bytes)]);
+  const sides = page.sides.map((/** @type {any} */ side) => [side.name, el("code", { class: "digest" }, side.revision ?? ""), side.links.join(", "), side.text_bytes ? sized(side.text_bytes) : ""]);
   parts.push(
     section(
       "How it was measured",

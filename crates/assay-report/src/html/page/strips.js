@@ -44,9 +44,10 @@ function stripsCsv(samples, all) {
   return text;
 }
 
-/** The middle of some times. @param {ArrayLike<number>} times */
-function middle(times) {
-  const sorted = Float32Array.from(times).sort();
+/** The median of what counts in some strips; of all samples where none counts. @param {Strip[]} some */
+function middle(some) {
+  const counts = some.flatMap((strip) => Array.from(strip.times).filter((_, at) => (strip.rounds[at] & LEFT_OUT) === 0));
+  const sorted = Float32Array.from(counts.length > 0 ? counts : some.flatMap((strip) => Array.from(strip.times))).sort();
   return sorted[Math.floor(sorted.length / 2)];
 }
 
@@ -88,7 +89,8 @@ function stripChart(samples, all, filter) {
   const node = chart({
     title: "Every sample",
     see:
-      `A stroke is a sample, a line of strokes one rotation (another order of the functions), a row the place where the function starts. ` +
+      `A stroke is a sample, a line of strokes one rotation (another order of the functions), a row ` +
+      `${samples.columns[0] === "variant" ? "the place where the function starts" : "the padding in front of the code, or of the process where nothing is linked anew"}. ` +
       `Rows that lie apart differ by placement alone. Beyond the right edge at first: the slowest ${share(1 - SHOWN_PART)}.`,
     draw,
     start,
@@ -101,6 +103,11 @@ function stripChart(samples, all, filter) {
   });
   if (groups.length > 1) node.querySelector(".above")?.prepend(pick);
   return node;
+}
+
+/** A measured value as text: times with the unit that fits. @param {any} samples @param {number} value */
+function valueText(samples, value) {
+  return samples.quantity.startsWith("ns") ? `${time(value)}${samples.quantity.slice(2)}` : `${digits(value)} ${samples.quantity}`;
 }
 
 /** @typedef {{name: string, offset: number, strips: Strip[]}} StripRow */
@@ -144,9 +151,9 @@ function drawStrips({ names, rows }, width, zoom, samples) {
   const ticks = scale.ticks(Math.max(3, Math.floor(width / 110)));
   for (const tick of ticks) {
     const x = scale(tick);
-    svg.append(drawn("line", { x1: x, x2: x, y1: top, y2: height - bottom, class: "grid" }), drawn("text", { x, y: height - bottom + 16, class: "mark", "text-anchor": "middle" }, digits(tick)));
+    svg.append(drawn("line", { x1: x, x2: x, y1: top, y2: height - bottom, class: "grid" }), drawn("text", { x, y: height - bottom + 16, class: "mark", "text-anchor": "middle" }, samples.quantity.startsWith("ns") ? time(tick) : digits(tick)));
   }
-  svg.append(drawn("text", { x: (left + width - right) / 2, y: height - 8, class: "mark", "text-anchor": "middle" }, samples.quantity));
+  svg.append(drawn("text", { x: (left + width - right) / 2, y: height - 8, class: "mark", "text-anchor": "middle" }, samples.quantity.replace(/^ns/, "time")));
   // A few samples are drawn broad enough to be seen.
   const count = rows.reduce((sum, row) => sum + row.strips.reduce((part, strip) => part + strip.times.length, 0), 0);
   const broad = count < 600 ? " few" : "";
@@ -169,12 +176,12 @@ function drawStrips({ names, rows }, width, zoom, samples) {
         if ((strip.rounds[one] & LEFT_OUT) !== 0) unused += stroke;
         else used += stroke;
       }
-      const typical = middle(strip.times);
-      const spot = { x: scale(typical), y: line + step / 2, text: `${rowLabel(row)}${strip.rotation === null ? "" : `, rotation ${strip.rotation}`}\nmedian of ${plural(strip.times.length, "sample")}: ${digits(typical)} ${samples.quantity}` };
+      const typical = middle([strip]);
+      const spot = { x: scale(typical), y: line + step / 2, text: `${rowLabel(row)}${strip.rotation === null ? "" : `, rotation ${strip.rotation}`}\nmedian of ${plural(strip.times.length, "sample")}: ${valueText(samples, typical)}` };
       if (spot.x >= left && spot.x <= width - right) spots.push(spot);
     });
     svg.append(drawn("path", { d: unused, class: `stroke unused${broad}` }), drawn("path", { d: used, class: `stroke s${names.indexOf(row.name) % 8}${broad}` }));
-    const typical = scale(middle(row.strips.flatMap((strip) => Array.from(strip.times))));
+    const typical = scale(middle(row.strips));
     if (typical >= left && typical <= width - right) svg.append(drawn("line", { x1: typical, x2: typical, y1: begin - 2, y2: begin + tall(row) - above + 2, class: "median" }));
     y += tall(row) + gap;
   }
@@ -193,7 +200,7 @@ function drawStrips({ names, rows }, width, zoom, samples) {
     const round = strip.rounds[found];
     const where = strip.rotation === null ? "" : `, rotation ${strip.rotation}`;
     const out = (round & LEFT_OUT) !== 0 ? "\nleft out: interrupted, or the sibling thread was busy" : "";
-    return { x: scale(strip.times[found]), y: line.top + (at + 0.5) * line.step, text: `${rowLabel(line.row)}${where}, round ${round & ~LEFT_OUT}\n${digits(strip.times[found])} ${samples.quantity}${out}` };
+    return { x: scale(strip.times[found]), y: line.top + (at + 0.5) * line.step, text: `${rowLabel(line.row)}${where}, round ${round & ~LEFT_OUT}\n${valueText(samples, strip.times[found])}${out}` };
   };
   return { svg: /** @type {any} */ (svg), spots, near, x: { domain: scale.domain(), range: scale.range(), invert: scale.invert, apply: scale } };
 }
