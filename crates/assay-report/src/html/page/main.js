@@ -146,7 +146,7 @@ function main() {
     { id: "chart-keys", class: "keys" },
     "Charts: arrow keys read points, + and − zoom, < and > move, 0 shows everything, Escape ends reading. With a mouse: drag over a range, or Ctrl and wheel; double-click shows everything.",
   );
-  const made = el("footer", {}, keys, el("p", { class: "note" }, data.made));
+  const made = el("footer", {}, charts.size > 0 ? keys : null, el("p", { class: "note" }, data.made));
   document.body.append(top, ...(live ? [live] : []), ...(both ? [both] : []), el("main", { class: columns.length > 1 ? "beside" : null }, ...columns), made);
   if (live) follow(data.live, live);
   // On paper there is one size, whatever the window has.
