@@ -22,6 +22,7 @@ mod program_files;
 pub mod prove;
 pub mod scene;
 pub mod shared;
+mod sources;
 pub mod start;
 pub mod steps;
 mod unoptimised;
@@ -211,6 +212,7 @@ fn begin_or_resume(
             spec: &spec,
             machine: &machine,
             pinned_cpu: Some(cpu),
+            sources: Some(&sources::facts(prepared)),
         })
     })?;
     if lead.resumed {

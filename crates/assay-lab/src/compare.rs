@@ -11,7 +11,6 @@ pub mod compose;
 pub mod examine;
 pub mod executed;
 pub mod factors;
-mod git;
 pub mod judge;
 mod lead;
 pub mod left_behind;

@@ -4,6 +4,7 @@
 
 mod begin;
 mod cpu;
+pub mod git;
 pub mod hold;
 pub mod turn;
 

@@ -4,6 +4,7 @@ mod campaigns;
 mod comparisons;
 mod diaries;
 mod heads;
+mod imports;
 mod ledger;
 mod overview;
 mod owner;
@@ -17,6 +18,7 @@ pub use comparisons::{ComparisonRow, FigureRow, NewComparison, SideRow, VisitRow
 pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow};
 
 pub use heads::Led;
+pub use imports::{ImportedFigure, ImportedRow, NewImport};
 pub use ledger::{FORMAT, Ledger, Unusable};
 pub use overview::{Advance, Kept, KeptRow};
 pub use owner::APPLICATION_ID;

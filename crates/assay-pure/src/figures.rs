@@ -10,6 +10,7 @@
 
 mod adapter;
 mod adapter_error;
+pub mod bencher;
 mod clock;
 pub mod criterion;
 pub mod divan;
@@ -19,6 +20,7 @@ pub mod google_benchmark;
 pub mod hyperfine;
 mod json;
 pub mod nanobench;
+pub mod origin;
 pub mod own_harness;
 pub mod pattern;
 mod unit;

@@ -7,7 +7,9 @@
 pub mod answer;
 pub mod compare;
 pub mod doctor;
+pub mod export;
 pub mod fit;
+pub mod history;
 pub mod html;
 pub mod ink;
 mod json;
@@ -41,6 +43,7 @@ pub use answer::answer;
 pub use compare::{ComparePage, render_compare};
 pub use doctor::render_examination;
 pub use fit::{FitPage, render_fit};
+pub use history::{HistoryPage, render_history};
 pub use json::escaped as escaped_json;
 pub use layout::{LayoutPage, render_layout};
 pub use page::Page;

@@ -4,8 +4,11 @@ mod calibrate;
 mod compare;
 mod completions;
 mod doctor;
+mod export;
 mod harness;
 mod help;
+mod history;
+mod import;
 mod inputs;
 mod layout;
 mod limits;
@@ -65,6 +68,9 @@ enum Verb {
     Inputs(inputs::InputsArguments),
     Report(report::ReportArguments),
     Serve(serve::ServeArguments),
+    History(history::HistoryArguments),
+    Export(export::ExportArguments),
+    Import(import::ImportArguments),
     Layout(layout::LayoutArguments),
     Limits(limits::LimitsArguments),
     Sites(sites::SitesArguments),
@@ -99,6 +105,9 @@ pub fn main(plugin: &'static [u8], commit: Option<&'static str>) -> ExitCode {
         Verb::Inputs(arguments) => inputs::run(arguments),
         Verb::Report(arguments) => report::run(arguments),
         Verb::Serve(arguments) => serve::run(arguments),
+        Verb::History(arguments) => history::run(arguments),
+        Verb::Export(arguments) => export::run(arguments),
+        Verb::Import(arguments) => import::run(arguments),
         Verb::Layout(arguments) => layout::run(arguments),
         Verb::Limits(arguments) => limits::run(arguments),
         Verb::Sites(arguments) => sites::run(arguments),

@@ -10,6 +10,7 @@ mod counts;
 mod doctor;
 mod doctor_experiment;
 mod fit;
+mod history;
 mod layout;
 mod lies;
 mod programs;

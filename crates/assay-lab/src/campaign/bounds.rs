@@ -128,6 +128,8 @@ mod tests {
             started_at: 0.0,
             finished_at: None,
             stopped: None,
+            assay_version: String::new(),
+            sources: None,
         }
     }
 

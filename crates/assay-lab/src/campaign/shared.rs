@@ -58,6 +58,7 @@ mod tests {
             spec: &nothing,
             machine: &nothing,
             pinned_cpu: None,
+            sources: None,
         };
         let campaign = ledger.begin(&new).expect("a campaign");
         ledger.put_artifacts(&[sample::artifact()]).expect("an artifact");

@@ -6,8 +6,8 @@
 //! serve: of a shallow repository, as in most CI, it copies only what branches reach. Builds find what they ask git for
 //! (`git describe`), which an exported archive has not.
 
-use super::git::{bytes, git, path, text};
 use crate::lead::Unable;
+use crate::lead::git::{bytes, git, path, text};
 use anyhow::{Context, Result};
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;

@@ -3,8 +3,8 @@
 //! Trees of both sides lie at paths of one length: a path that the compiler writes into a binary then moves nothing.
 
 use super::checkout;
-use super::git::{bytes, git, path, text};
 use super::left_behind::Workplace;
+use crate::lead::git::{bytes, git, path, text};
 use crate::lead::{Hold, Misuse, Unable, hold};
 use anyhow::{Context, Result};
 use assay_pure::words;

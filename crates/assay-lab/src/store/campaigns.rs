@@ -19,7 +19,7 @@ impl Ledger {
     pub fn begin(&self, new: &NewCampaign<'_>) -> Result<i64> {
         self.write(
             "INSERT INTO campaign (experiment, question, experiment_text, spec, machine, pinned_cpu, \
-             assay_version, started_at) VALUES (?,?,?,?,?,?,?,?)",
+             assay_version, started_at, sources) VALUES (?,?,?,?,?,?,?,?,?)",
             params![
                 new.experiment,
                 new.question,
@@ -28,7 +28,8 @@ impl Ledger {
                 new.machine.to_string(),
                 new.pinned_cpu.map(|cpu| cpu as i64),
                 env!("CARGO_PKG_VERSION"),
-                now()
+                now(),
+                new.sources.map(serde_json::Value::to_string)
             ],
         )?;
         Ok(self.connection.last_insert_rowid())

@@ -13,7 +13,7 @@ use rusqlite::{Row, params};
 use serde_json::Value;
 
 const CAMPAIGN: &str = "SELECT id, experiment, question, experiment_text, spec, machine, pinned_cpu, \
-                        started_at, finished_at, stopped_because FROM campaign";
+                        started_at, finished_at, stopped_because, assay_version, sources FROM campaign";
 
 impl Ledger {
     /// A campaign by number.
@@ -31,6 +31,17 @@ impl Ledger {
     /// The ledger cannot be read.
     pub fn campaigns(&self) -> Result<Vec<CampaignRow>> {
         self.rows("the campaigns", &format!("{CAMPAIGN} ORDER BY id DESC"), [], campaign_row)
+    }
+
+    /// The campaigns of an experiment that are no steps of a sweep, the oldest first.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn campaigns_of(&self, experiment: &str) -> Result<Vec<CampaignRow>> {
+        let sql = format!(
+            "{CAMPAIGN} WHERE experiment = ? AND id NOT IN (SELECT campaign FROM sweep_step) ORDER BY started_at, id"
+        );
+        self.rows("an experiment's campaigns", &sql, [experiment], campaign_row)
     }
 
     /// An input by what made it.
@@ -342,6 +353,8 @@ fn campaign_row(row: &Row<'_>) -> rusqlite::Result<CampaignRow> {
         started_at: row.get(7)?,
         finished_at: row.get(8)?,
         stopped: word(row, 9, Stopped::of)?,
+        assay_version: row.get(10)?,
+        sources: row.get::<_, Option<String>>(11)?.and_then(|text| serde_json::from_str(&text).ok()),
     })
 }
 

@@ -20,6 +20,8 @@ pub struct NewCampaign<'a> {
     pub machine: &'a Value,
     /// The processor that measures.
     pub pinned_cpu: Option<usize>,
+    /// Digests of the program's sources, the commit they lie in; `None`: not known.
+    pub sources: Option<&'a Value>,
 }
 
 /// A campaign as kept.
@@ -45,6 +47,10 @@ pub struct CampaignRow {
     pub finished_at: Option<f64>,
     /// Why it stopped; None while it runs or when it was killed.
     pub stopped: Option<Stopped>,
+    /// The assay that began it.
+    pub assay_version: String,
+    /// Digests of the program's sources, the commit they lie in; `None`: not kept.
+    pub sources: Option<Value>,
 }
 
 /// An input by content.

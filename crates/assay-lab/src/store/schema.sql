@@ -13,7 +13,8 @@ CREATE TABLE campaign (
     assay_version    TEXT NOT NULL,
     started_at       REAL NOT NULL,
     finished_at      REAL,              -- NULL while it runs or after it was killed: it can be resumed
-    stopped_because  TEXT               -- decided | budget | rotations | nothing | interrupted
+    stopped_because  TEXT,              -- decided | budget | rotations | nothing | interrupted
+    sources          TEXT               -- JSON: digests of the program's sources, the commit they lie in; NULL: not kept
 );
 
 -- An input by content, with the recipe that made it.
@@ -334,4 +335,30 @@ CREATE TABLE sweep_step (
     campaign     INTEGER NOT NULL REFERENCES campaign(id),
     points       TEXT NOT NULL,         -- JSON: per input its name, the input it is a point of, the key's value, why
     PRIMARY KEY (sweep, step)
+);
+
+-- A file of another benchmark tool, read into the history of a name. Its figures are told beside our own, never mixed with them.
+CREATE TABLE imported (
+    id           INTEGER PRIMARY KEY,
+    name         TEXT NOT NULL,         -- of the history it belongs to
+    tool         TEXT NOT NULL,         -- google-benchmark | criterion | hyperfine | go | bmf
+    file         TEXT NOT NULL,         -- its name, as it was given
+    digest       TEXT NOT NULL,         -- SHA-256 of what is in it
+    machine      TEXT NOT NULL,         -- as the file or the user calls it; empty: not told
+    revision     TEXT,                  -- of what was measured, as the user says; NULL: not told
+    notes        TEXT NOT NULL,         -- JSON: sentences of the reader: benchmarks that failed, values left out
+    measured_at  REAL NOT NULL,         -- Unix seconds: as the file says, else the user, else when the file was changed
+    imported_at  REAL NOT NULL
+);
+
+-- One number of an imported file.
+CREATE TABLE imported_figure (
+    imported     INTEGER NOT NULL REFERENCES imported(id),
+    benchmark    TEXT NOT NULL,         -- its name in the file
+    repetition   INTEGER NOT NULL,      -- from 0
+    value        REAL NOT NULL,
+    unit         TEXT NOT NULL,         -- of the value, as the reader says
+    lower        REAL,                  -- ends of the file's own interval; NULL: it has none
+    upper        REAL,
+    PRIMARY KEY (imported, benchmark, repetition)
 );

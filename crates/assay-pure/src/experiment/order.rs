@@ -29,6 +29,14 @@ impl SeededChoices {
         }
     }
 
+    /// A number of the standard normal distribution (Box and Muller 1958).
+    pub(crate) fn normal(&mut self) -> f64 {
+        const ONE: u64 = 1 << 53;
+        let mut uniform = || (self.below(ONE) as f64 + 0.5) / ONE as f64;
+        let (radius, angle) = ((-2.0 * uniform().ln()).sqrt(), std::f64::consts::TAU * uniform());
+        radius * angle.cos()
+    }
+
     pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let chosen = self.below(last as u64 + 1) as usize;

@@ -1,6 +1,6 @@
 //! Calls of git. Names of files are any bytes, and end where git says, not where blanks do.
 
-use crate::lead::Unable;
+use super::Unable;
 use anyhow::Result;
 use assay_linux::family::dying_with_us;
 use std::ffi::OsString;

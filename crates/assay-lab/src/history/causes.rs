@@ -1,0 +1,245 @@
+//! What the ledger knows of both sides of a step, and the sentence that says it. What is not known is not claimed: facts that
+//! differ stand beside the step, and none is called its cause.
+
+use super::code::{self, Binaries};
+use super::runs::{CampaignData, RunData, Runs};
+use super::series::Series;
+use assay_pure::words;
+use assay_report::history::page::{ChangeCause, ChangePoint, KnownFact, SeriesKind};
+use serde_json::Value;
+
+/// A step of the plain link belongs to a step of the code at most so many runs away.
+const BESIDE: usize = 2;
+
+/// Adds causes and sentences to all changes; steps of the plain link that the code has too are told of the code alone.
+pub fn tell(series: &mut [Series], read: &Runs, binaries: &Binaries) {
+    let of_code: Vec<(String, Option<String>, Option<String>, usize)> = series
+        .iter()
+        .filter(|one| one.page.kind == SeriesKind::Contrast)
+        .flat_map(|one| {
+            let page = &one.page;
+            page.changes
+                .iter()
+                .map(|change| (page.variant.clone(), page.baseline.clone(), page.input.clone(), change.at))
+        })
+        .collect();
+    for one in series {
+        let page = &one.page;
+        let has_code = |change: &ChangePoint| {
+            of_code.iter().any(|(variant, baseline, input, at)| {
+                (variant, baseline, input) == (&page.variant, &page.baseline, &page.input)
+                    && at.abs_diff(change.at) <= BESIDE
+            })
+        };
+        let as_built = page.kind == SeriesKind::ContrastAsBuilt;
+        let mut changes = page.changes.clone();
+        changes.retain(|change| !as_built || !has_code(change));
+        for change in &mut changes {
+            change.causes = causes(one, change, read, binaries);
+            if as_built {
+                let text = "placement as built: the code effect does not change here".to_owned();
+                change
+                    .causes
+                    .insert(0, ChangeCause { fact: KnownFact::Placement, differs: Some(true), text });
+            }
+            change.sentence = sentence(one, change, read);
+        }
+        one.page.changes = changes;
+    }
+}
+
+fn campaign(read: &Runs, run: usize) -> Option<&CampaignData> {
+    match &read.runs[run].data {
+        RunData::Campaign(campaign) => Some(campaign),
+        RunData::Import(_) => None,
+    }
+}
+
+/// The build of a series at a run.
+fn build(series: &Series, run: usize) -> Option<&(String, String)> {
+    series.page.points.iter().zip(&series.builds).find(|(point, _)| point.run == run).map(|(_, build)| build)
+}
+
+fn causes(series: &Series, change: &ChangePoint, read: &Runs, binaries: &Binaries) -> Vec<ChangeCause> {
+    let mut found = Vec::new();
+    let revisions = [change.before, change.at].map(|run| read.runs[run].page.revision.clone());
+    if let (Some(before), Some(at)) = (campaign(read, change.before), campaign(read, change.at)) {
+        if let (Some(old), Some(new)) = (build(series, change.before), build(series, change.at)) {
+            found.extend(built(series, (before, old), (at, new), binaries));
+        }
+        found.extend(surroundings(before, at));
+    }
+    if let [Some(before), Some(at)] = &revisions
+        && before != at
+    {
+        let text = format!("commit {} to {}", short(before), short(at));
+        found.push(ChangeCause { fact: KnownFact::Revision, differs: Some(true), text });
+    }
+    // What differs first, then what is the same and worth saying.
+    found.sort_by_key(|cause| (cause.differs != Some(true), cause.fact));
+    found
+}
+
+fn short(revision: &str) -> String {
+    revision.chars().take(10).collect()
+}
+
+/// Compiler, flags, sources, machine code, input.
+fn built(
+    series: &Series,
+    before: (&CampaignData, &(String, String)),
+    at: (&CampaignData, &(String, String)),
+    binaries: &Binaries,
+) -> Vec<ChangeCause> {
+    let mut found = Vec::new();
+    let mut add = |fact, differs, text: String| found.push(ChangeCause { fact, differs, text });
+    let compiler = |(campaign, build): (&CampaignData, &(String, String))| {
+        let known = campaign.page.machine.compilers.iter().find(|compiler| compiler.name == build.0);
+        known.map(|compiler| (format!("{} {}", compiler.name, compiler.version), compiler.sha256.clone()))
+    };
+    if let (Some(old), Some(new)) = (compiler(before), compiler(at)) {
+        if old.0 != new.0 {
+            add(KnownFact::Compiler, Some(true), format!("compiler {} to {}", old.0, new.0));
+        } else if old.1 != new.1 {
+            add(KnownFact::Compiler, Some(true), format!("another build of the compiler {}", old.0));
+        }
+    }
+    let flags = |(campaign, build): (&CampaignData, &(String, String))| {
+        campaign.page.flag_sets.iter().find(|set| set.name == build.1).map(|set| set.flags.join(" "))
+    };
+    if let (Some(old), Some(new)) = (flags(before), flags(at))
+        && old != new
+    {
+        add(KnownFact::Flags, Some(true), format!("flags `{old}` to `{new}`"));
+    }
+    if let Some((differs, text)) = sources(before.0, at.0) {
+        add(KnownFact::Sources, Some(differs), text);
+    }
+    let names: Vec<&str> = [Some(&series.page.variant), series.page.baseline.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let compared: Vec<_> =
+        names.iter().map(|name| (*name, code::compare(binaries, name, before, at))).collect();
+    let (differs, text) = code::told(&compared);
+    add(KnownFact::MachineCode, differs, text);
+    if let Some(input) = &series.page.input {
+        let content = |campaign: &CampaignData| {
+            campaign.page.inputs.iter().find(|known| known.name == *input).map(|known| known.digest.clone())
+        };
+        if let (Some(old), Some(new)) = (content(before.0), content(at.0))
+            && old != new
+        {
+            add(KnownFact::Input, Some(true), format!("the input {input} has another content"));
+        }
+    }
+    found
+}
+
+/// Whether source files differ, in words; none where a campaign did not keep them.
+fn sources(before: &CampaignData, at: &CampaignData) -> Option<(bool, String)> {
+    let files = |campaign: &CampaignData| campaign.row.sources.as_ref()?["files"].as_object().cloned();
+    let (old, new) = (files(before)?, files(at)?);
+    if old == new {
+        return Some((false, "the same source files".into()));
+    }
+    let changed: Vec<&str> = new
+        .iter()
+        .filter(|(name, digest)| old.get(*name) != Some(digest))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let gone: Vec<&str> = old.keys().filter(|name| !new.contains_key(*name)).map(String::as_str).collect();
+    let all: Vec<&str> = changed.into_iter().chain(gone).collect();
+    Some((true, format!("{} changed", words::list(&all))))
+}
+
+/// Kernel, microcode, governor, processor, the experiment's other keys, assay.
+fn surroundings(before: &CampaignData, at: &CampaignData) -> Vec<ChangeCause> {
+    let mut found = Vec::new();
+    let mut add = |fact, text: String| found.push(ChangeCause { fact, differs: Some(true), text });
+    let fact = |campaign: &CampaignData, key: &str| campaign.row.machine[key].as_str().map(str::to_owned);
+    for (known, key) in [
+        (KnownFact::Kernel, "kernel"),
+        (KnownFact::Microcode, "microcode"),
+        (KnownFact::Governor, "governor"),
+    ] {
+        if let (Some(old), Some(new)) = (fact(before, key), fact(at, key))
+            && old != new
+        {
+            add(known, format!("{key} {old} to {new}"));
+        }
+    }
+    if let (Some(old), Some(new)) = (before.row.pinned_cpu, at.row.pinned_cpu)
+        && old != new
+    {
+        add(KnownFact::Core, format!("measured on CPU {new}, before on CPU {old}"));
+    }
+    let keys = other_keys(&before.row.spec, &at.row.spec);
+    if !keys.is_empty() {
+        add(KnownFact::Experiment, format!("other values in the experiment file: {}", keys.join(", ")));
+    }
+    if before.row.assay_version != at.row.assay_version {
+        add(KnownFact::Assay, format!("assay {} to {}", before.row.assay_version, at.row.assay_version));
+    }
+    found
+}
+
+/// Keys of an experiment that differ, but for those that the other facts tell, and how long and in which order it was measured.
+fn other_keys(before: &Value, at: &Value) -> Vec<String> {
+    const TOLD: [&str; 8] =
+        ["flags", "compilers", "budget_seconds", "seed", "question", "prediction", "placement", "claims"];
+    let (Some(old), Some(new)) = (before.as_object(), at.as_object()) else { return Vec::new() };
+    let differs = |key: &&String| !TOLD.contains(&key.as_str()) && old.get(*key) != new.get(*key);
+    old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))).filter(differs).cloned().collect()
+}
+
+/// "b / a, mixed: +3.1 % (+2.9 % to +3.3 %) from run 6 on (2026-11-06): compiler gcc-12 12.2.0 to gcc-13 13.1.0, …"
+fn sentence(series: &Series, change: &ChangePoint, read: &Runs) -> String {
+    let run = &read.runs[change.at].page;
+    let day = run.at.split('T').next().unwrap_or_default();
+    let step = words::fine_change(change.ratio);
+    let span = words::fine_span(change.lower, change.upper);
+    let differs: Vec<&str> = change
+        .causes
+        .iter()
+        .filter(|cause| cause.differs == Some(true))
+        .map(|cause| cause.text.as_str())
+        .collect();
+    let rest: Vec<&str> = change
+        .causes
+        .iter()
+        .filter(|cause| cause.differs != Some(true))
+        .map(|cause| cause.text.as_str())
+        .collect();
+    let same_code = change
+        .causes
+        .iter()
+        .any(|cause| cause.fact == KnownFact::MachineCode && cause.differs == Some(false));
+    let mut known = if differs.is_empty() {
+        if same_code { "not the code" } else { "nothing that the ledger keeps differs" }.to_owned()
+    } else {
+        differs.join(", ")
+    };
+    if !rest.is_empty() {
+        known += &format!("; {}", rest.join(", "));
+    }
+    if series.page.kind == SeriesKind::Imported && differs.is_empty() {
+        "the file does not say what changed".clone_into(&mut known);
+    }
+    format!("{}: {step} ({span}) from run {} on ({day}): {known}.", series.page.label, run.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn other_keys_are_those_that_change_what_is_measured() {
+        let old = json!({"unit": "byte", "seed": 1, "clock": "wall", "budget_seconds": 3.0});
+        let new =
+            json!({"unit": "byte", "seed": 2, "clock": "thread_cpu", "budget_seconds": 9.0, "accept": []});
+        assert_eq!(other_keys(&old, &new), ["clock", "accept"]);
+    }
+}

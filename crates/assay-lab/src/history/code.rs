@@ -1,0 +1,133 @@
+//! Is a function's machine code the same in two campaigns?
+//!
+//! Method: the same binary holds the same code. Of other binaries the function's sizes are compared, which the ledger keeps; and
+//! where the store still has both files, the code itself, whatever it is linked beside.
+
+use super::runs::CampaignData;
+use assay_pure::inputs::digest::digest;
+use assay_pure::placement::across::{self, CodeChange, Reached};
+use assay_pure::words;
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// What can be said of two functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SameCode {
+    /// The same instructions, also in what they call.
+    Same,
+    /// Others.
+    Other,
+    /// It cannot be said: the files are gone.
+    Unknown,
+}
+
+/// The binaries of a store, by content.
+pub struct Binaries {
+    folder: PathBuf,
+    by_digest: OnceCell<HashMap<String, PathBuf>>,
+}
+
+impl Binaries {
+    /// Those of a store. It is read when it is needed.
+    pub fn of(store: &Path) -> Binaries {
+        Binaries { folder: store.join("artifacts"), by_digest: OnceCell::new() }
+    }
+
+    /// A file by its content; the store names files by what they were made of.
+    fn file(&self, hash: &str) -> Option<Vec<u8>> {
+        let known = self.by_digest.get_or_init(|| {
+            let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+            let read = |path: PathBuf| Some((digest(&std::fs::read(&path).ok()?), path));
+            entries.filter_map(|entry| read(entry.path())).collect()
+        });
+        std::fs::read(known.get(hash)?).ok()
+    }
+}
+
+/// Compares a variant's code in the plain links of two campaigns.
+pub fn compare(
+    binaries: &Binaries,
+    variant: &str,
+    before: (&CampaignData, &(String, String)),
+    after: (&CampaignData, &(String, String)),
+) -> SameCode {
+    let place = |(campaign, build): (&CampaignData, &(String, String))| {
+        let of = |process: &&crate::store::ProcessRow| {
+            process.variant == variant && (&process.compiler, &process.flags) == (&build.0, &build.1)
+        };
+        let found = campaign.as_built.iter().find(of);
+        found.map(|process| (process.artifact.clone(), process.entry_address))
+    };
+    let (Some(old), Some(new)) = (place(before), place(after)) else { return SameCode::Unknown };
+    if old == new {
+        return SameCode::Same;
+    }
+    let size = |campaign: &CampaignData, (artifact, entry): &(String, u64)| {
+        let functions = campaign.functions.get(artifact)?.as_array()?;
+        functions.iter().find(|function| function["address"].as_u64() == Some(*entry))?["size"].as_u64()
+    };
+    if let (Some(one), Some(other)) = (size(before.0, &old), size(after.0, &new))
+        && one != other
+    {
+        return SameCode::Other;
+    }
+    let (Some(one), Some(other)) = (binaries.file(&old.0), binaries.file(&new.0)) else {
+        return SameCode::Unknown;
+    };
+    let Ok(changes) = across::compare(&one, &other) else { return SameCode::Unknown };
+    let found = changes.iter().find(|change| {
+        let at = |place: &Option<assay_pure::placement::layout::FunctionPlace>| {
+            place.as_ref().map(|place| place.address)
+        };
+        at(&change.old) == Some(old.1) && at(&change.new) == Some(new.1)
+    });
+    match found {
+        None => SameCode::Unknown,
+        Some(change)
+            if change.own == CodeChange::Changed || matches!(change.reached, Reached::Changed { .. }) =>
+        {
+            SameCode::Other
+        }
+        Some(change) if change.is_same_code() && change.reached == Reached::Same => SameCode::Same,
+        Some(_) => SameCode::Unknown,
+    }
+}
+
+/// What is said of several functions: "other machine code of b, the same of a".
+pub fn told(found: &[(&str, SameCode)]) -> (Option<bool>, String) {
+    let of = |wanted: SameCode| -> Vec<&str> {
+        found.iter().filter(|(_, same)| *same == wanted).map(|(name, _)| *name).collect()
+    };
+    let (same, other, unknown) = (of(SameCode::Same), of(SameCode::Other), of(SameCode::Unknown));
+    let mut parts = Vec::new();
+    if !other.is_empty() {
+        parts.push(format!("other machine code of {}", words::list(&other)));
+    }
+    if !same.is_empty() {
+        parts.push(format!("the same machine code of {}", words::list(&same)));
+    }
+    if !unknown.is_empty() {
+        parts.push(format!("the machine code of {} cannot be compared any more", words::list(&unknown)));
+    }
+    let differs = if !other.is_empty() { Some(true) } else { unknown.is_empty().then_some(false) };
+    (differs, parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_not_claimed() {
+        let (same, other, unknown) = (SameCode::Same, SameCode::Other, SameCode::Unknown);
+        let text = "other machine code of b, the same machine code of a".to_owned();
+        assert_eq!(told(&[("b", other), ("a", same)]), (Some(true), text));
+        assert_eq!(
+            told(&[("b", same), ("a", same)]),
+            (Some(false), "the same machine code of b and a".to_owned())
+        );
+        let (differs, text) = told(&[("b", unknown), ("a", same)]);
+        assert_eq!((differs, text.contains("of b cannot be compared")), (None, true), "{text}");
+    }
+}

@@ -1,0 +1,270 @@
+//! Series of a history: the same contrast, time or benchmark over all runs.
+
+use super::runs::{CampaignData, RunData, Runs};
+use assay_pure::experiment::Axis;
+use assay_pure::history::{Sensitivity, changes_by_machine, spread};
+use assay_pure::stats::quantile::median;
+use assay_pure::words;
+use assay_report::history::page::{ChangePoint, HistoryPoint, HistorySeries, SeriesKind};
+use assay_report::page::{PageCell, PageContrast};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Runs on a machine from which on changes are looked for.
+const FEWEST: usize = 6;
+
+/// A series, and where its points come from.
+pub struct Series {
+    /// As shown.
+    pub page: HistorySeries,
+    /// Build of each point: compiler and flag set by name; empty for imports.
+    pub builds: Vec<(String, String)>,
+}
+
+/// What tells series apart, and orders them: contrasts first.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct SeriesKey {
+    kind: u8,
+    variant: String,
+    baseline: String,
+    input: String,
+    compiler: String,
+    flags: String,
+}
+
+/// How builds are named in keys: a compiler that was replaced by its next version goes on in the same series.
+struct Naming {
+    compilers: bool,
+    families: bool,
+    flags: bool,
+}
+
+impl Naming {
+    fn of(read: &Runs) -> Naming {
+        let mut naming = Naming { compilers: false, families: true, flags: false };
+        for run in &read.runs {
+            let RunData::Campaign(campaign) = &run.data else { continue };
+            let names: BTreeSet<&str> =
+                campaign.page.cells.iter().map(|cell| cell.compiler.as_str()).collect();
+            let families: BTreeSet<&str> = names.iter().map(|name| family(name)).collect();
+            let flags: BTreeSet<&str> = campaign.page.cells.iter().map(|cell| cell.flags.as_str()).collect();
+            naming.compilers |= names.len() > 1;
+            naming.families &= families.len() == names.len();
+            naming.flags |= flags.len() > 1;
+        }
+        naming
+    }
+
+    fn compiler(&self, name: &str) -> String {
+        match (self.compilers, self.families) {
+            (false, _) => String::new(),
+            (true, true) => family(name).to_owned(),
+            (true, false) => name.to_owned(),
+        }
+    }
+
+    fn flags(&self, name: &str) -> String {
+        if self.flags { name.to_owned() } else { String::new() }
+    }
+}
+
+/// "gcc" of "gcc-12".
+fn family(name: &str) -> &str {
+    let end = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if end.len() < name.len() { end.strip_suffix('-').unwrap_or(name) } else { name }
+}
+
+#[derive(Default)]
+struct Gathered {
+    unit: String,
+    tool: String,
+    points: Vec<HistoryPoint>,
+    builds: Vec<(String, String)>,
+}
+
+/// All series, contrasts first.
+pub fn all(read: &Runs) -> Vec<Series> {
+    let naming = Naming::of(read);
+    let mut found: BTreeMap<SeriesKey, Gathered> = BTreeMap::new();
+    for (number, run) in read.runs.iter().enumerate() {
+        match &run.data {
+            RunData::Campaign(campaign) => add_campaign(&mut found, &naming, number, campaign),
+            RunData::Import(import) => add_import(&mut found, number, import),
+        }
+    }
+    let inputs: BTreeSet<&str> =
+        found.keys().filter(|key| key.kind < 3).map(|key| key.input.as_str()).collect();
+    let several = inputs.len() > 1;
+    found.iter().map(|(key, gathered)| series(key, gathered, several)).collect()
+}
+
+fn key(kind: u8, variant: &str, baseline: &str, input: &str) -> SeriesKey {
+    let owned = str::to_owned;
+    SeriesKey {
+        kind,
+        variant: owned(variant),
+        baseline: owned(baseline),
+        input: owned(input),
+        compiler: String::new(),
+        flags: String::new(),
+    }
+}
+
+fn add_campaign(
+    found: &mut BTreeMap<SeriesKey, Gathered>,
+    naming: &Naming,
+    run: usize,
+    campaign: &CampaignData,
+) {
+    let mut add = |mut key: SeriesKey, build: (&str, &str), unit: &str, point: HistoryPoint| {
+        if !(point.value.is_finite() && point.value > 0.0) {
+            return;
+        }
+        (key.compiler, key.flags) = (naming.compiler(build.0), naming.flags(build.1));
+        let gathered = found.entry(key).or_default();
+        // Two compilers of one family: the series has the first.
+        if gathered.points.last().is_some_and(|last| last.run == run) {
+            return;
+        }
+        gathered.unit = unit.to_owned();
+        gathered.points.push(point);
+        gathered.builds.push((build.0.to_owned(), build.1.to_owned()));
+    };
+    let variants = campaign.page.contrasts.iter().filter(|contrast| contrast.axis == Axis::Variant);
+    for contrast in variants {
+        let PageContrast { candidate, baseline, input, compiler, flags, .. } = contrast;
+        let build = (compiler.as_str(), flags.as_str());
+        for (kind, ratio) in [(0, contrast.code), (1, contrast.as_built)] {
+            if let Some(found) = ratio {
+                let point = HistoryPoint {
+                    run,
+                    value: found.ratio,
+                    lower: Some(found.lower),
+                    upper: Some(found.upper),
+                };
+                add(key(kind, candidate, baseline, input), build, "ratio", point);
+            }
+        }
+    }
+    for cell in &campaign.page.cells {
+        let PageCell { variant, input, compiler, flags, ns_per_unit: Some(time), .. } = cell else {
+            continue;
+        };
+        let point =
+            HistoryPoint { run, value: time.median, lower: Some(time.lower), upper: Some(time.upper) };
+        add(key(2, variant, "", input), (compiler, flags), "ns", point);
+    }
+}
+
+fn add_import(found: &mut BTreeMap<SeriesKey, Gathered>, run: usize, import: &crate::store::ImportedRow) {
+    let mut by_name: BTreeMap<(&str, &str), Vec<&crate::store::ImportedFigure>> = BTreeMap::new();
+    for figure in &import.file.figures {
+        by_name.entry((&figure.benchmark, &figure.unit)).or_default().push(figure);
+    }
+    for ((benchmark, unit), figures) in by_name {
+        let values: Vec<f64> = figures.iter().map(|figure| figure.value).collect();
+        let Some(value) = median(&values).filter(|value| value.is_finite() && *value > 0.0) else { continue };
+        let own = figures[0].interval.filter(|_| figures.len() == 1);
+        // Tools are series of their own, and so are units: a number means what its tool means by it.
+        let mut key = key(3, benchmark, "", "");
+        (key.compiler, key.flags) = (import.file.tool.clone(), unit.to_owned());
+        let gathered = found.entry(key).or_default();
+        gathered.unit = unit.to_owned();
+        gathered.tool = import.file.tool.clone();
+        gathered.points.push(HistoryPoint {
+            run,
+            value,
+            lower: own.map(|own| own.0),
+            upper: own.map(|own| own.1),
+        });
+        gathered.builds.push((String::new(), String::new()));
+    }
+}
+
+fn series(key: &SeriesKey, gathered: &Gathered, several_inputs: bool) -> Series {
+    let kind = match key.kind {
+        0 => SeriesKind::Contrast,
+        1 => SeriesKind::ContrastAsBuilt,
+        2 => SeriesKind::Time,
+        _ => SeriesKind::Imported,
+    };
+    let mut label = match kind {
+        SeriesKind::Contrast => format!("{} / {}", key.variant, key.baseline),
+        SeriesKind::ContrastAsBuilt => format!("{} / {} as built", key.variant, key.baseline),
+        SeriesKind::Time => key.variant.clone(),
+        SeriesKind::Imported => format!("{}: {}", gathered.tool, key.variant),
+    };
+    if kind != SeriesKind::Imported {
+        let more = [key.input.as_str(), &key.compiler, &key.flags];
+        for part in more.iter().skip(usize::from(!several_inputs)).filter(|part| !part.is_empty()) {
+            label += &format!(", {part}");
+        }
+    }
+    let page = HistorySeries {
+        label,
+        kind,
+        variant: key.variant.clone(),
+        baseline: (!key.baseline.is_empty()).then(|| key.baseline.clone()),
+        input: (kind != SeriesKind::Imported).then(|| key.input.clone()),
+        unit: gathered.unit.clone(),
+        points: gathered.points.clone(),
+        changes: Vec::new(),
+        noise: None,
+        unexamined: None,
+    };
+    Series { page, builds: gathered.builds.clone() }
+}
+
+/// Points as the search for changes takes them.
+pub fn logarithms(series: &HistorySeries, read: &Runs) -> Vec<(usize, f64)> {
+    series.points.iter().map(|point| (read.runs[point.run].page.machine, point.value.ln())).collect()
+}
+
+/// Looks for changes.
+pub fn examine(series: &mut Series, read: &Runs, sensitivity: &Sensitivity) {
+    let points = logarithms(&series.page, read);
+    let most = (0..read.machines.len())
+        .map(|machine| points.iter().filter(|point| point.0 == machine).count())
+        .max();
+    let most = most.unwrap_or(0);
+    if most < FEWEST {
+        let there = if most == 1 { "there is" } else { "there are" };
+        let runs = words::plural(most as u64, "run");
+        series.page.unexamined =
+            Some(format!("changes are told from {FEWEST} runs on one machine on; {there} {runs}"));
+    }
+    let found = changes_by_machine(&points, sensitivity);
+    series.page.noise = spread(&points, &found).map(f64::exp_m1);
+    let run = |at: usize| series.page.points[at].run;
+    series.page.changes = found
+        .iter()
+        .map(|change| ChangePoint {
+            before: run(change.before),
+            at: run(change.at),
+            told_at: run(change.told_at),
+            ratio: change.step.exp(),
+            lower: change.lower.exp(),
+            upper: change.upper.exp(),
+            p: change.p,
+            causes: Vec::new(),
+            sentence: String::new(),
+        })
+        .collect();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compiler_s_family_is_its_name_without_the_version() {
+        for (name, wanted) in [
+            ("gcc-12", "gcc"),
+            ("clang-14", "clang"),
+            ("gcc", "gcc"),
+            ("rustc-1.89.0", "rustc"),
+            ("x86", "x86"),
+        ] {
+            assert_eq!(family(name), wanted);
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! The page of `assay history`: an experiment's contrasts and times over its campaigns, the change points in sentences first.
+
+mod answer;
+pub mod page;
+mod spark;
+mod terminal;
+
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod tests;
+
+pub use answer::answer;
+pub use page::{HISTORY_SCHEMA, HistoryPage};
+pub use terminal::render_history;

@@ -1,0 +1,55 @@
+//! The answer of a history: what changed, and what to do about it.
+
+use super::page::{ChangePoint, HistoryPage, HistorySeries, SeriesKind};
+use assay_pure::history::GateReading;
+use assay_pure::words;
+
+/// The changes that are told, the newest first; those of the plain link only where the code did not change with it.
+pub fn told(page: &HistoryPage) -> Vec<(&HistorySeries, &ChangePoint)> {
+    let all = page.series.iter().flat_map(|series| series.changes.iter().map(move |change| (series, change)));
+    let mut all: Vec<_> = all.collect();
+    all.sort_by_key(|(series, change)| (std::cmp::Reverse(change.at), series.kind != SeriesKind::Contrast));
+    all
+}
+
+/// The answer and what to do next.
+pub fn answer(page: &HistoryPage) -> (String, Option<String>) {
+    let over = format!(
+        "{} over {}",
+        words::plural(page.series.len() as u64, "series"),
+        words::plural(page.runs.len() as u64, "run")
+    );
+    let next = next(page);
+    if let Some(gate) = &page.gate {
+        let word = match gate.reading {
+            GateReading::Passed => "passed",
+            GateReading::Failed => "failed",
+            GateReading::Undecided => "is undecided",
+        };
+        let worst = gate.checks.iter().find(|check| check.reading == gate.reading);
+        let of = worst
+            .filter(|_| gate.reading != GateReading::Passed)
+            .map_or(String::new(), |check| format!(": {}: {}", check.series, check.note));
+        let end = if of.is_empty() { "." } else { "" };
+        return (format!("{}: the gate {} {word}{of}{end}", page.name, gate.gate), next);
+    }
+    let told = told(page);
+    let Some((_, newest)) = told.first() else {
+        let examined = page.series.iter().any(|series| series.unexamined.is_none());
+        let nothing = if examined { "no change" } else { "too few runs to tell changes" };
+        return (format!("{}: {nothing} in {over}.", page.name), next);
+    };
+    let count = words::plural(told.len() as u64, "change");
+    (format!("{}: {count} in {over}; the newest: {}", page.name, newest.sentence), next)
+}
+
+fn next(page: &HistoryPage) -> Option<String> {
+    let told = told(page);
+    let Some((_, newest)) = told.first() else {
+        let short = page.series.iter().find_map(|series| series.unexamined.clone());
+        return short;
+    };
+    let (before, at) = (&page.runs[newest.before].id, &page.runs[newest.at].id);
+    let campaigns = [before, at].iter().all(|id| id.parse::<i64>().is_ok());
+    campaigns.then(|| format!("`assay report {before}` and `assay report {at}` show both sides"))
+}

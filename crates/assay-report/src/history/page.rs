@@ -1,0 +1,234 @@
+//! A history as plain data.
+
+use assay_pure::history::GateReading;
+use serde::{Deserialize, Serialize};
+
+/// Name and version of the page's JSON.
+pub const HISTORY_SCHEMA: &str = "assay.history/1";
+
+/// An experiment's contrasts and times over its campaigns, with their change points.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HistoryPage {
+    /// "assay.history/1".
+    pub schema: String,
+    /// The experiment, or the name that imported files were given.
+    pub name: String,
+    /// What changed, in a sentence.
+    pub answer: String,
+    /// What to do about it.
+    pub next: Option<String>,
+    /// What could make the answer wrong.
+    pub warnings: Vec<String>,
+    /// What was measured, the oldest first: campaigns and imported files.
+    pub runs: Vec<HistoryRun>,
+    /// The machines, in the order in which they were met.
+    pub machines: Vec<HistoryMachine>,
+    /// One per contrast, time and imported benchmark.
+    pub series: Vec<HistorySeries>,
+    /// The least step that counts, a fraction: the experiment's minimum effect.
+    pub minimum_effect: f64,
+    /// The probability per point that an unchanged series is said to change, by the method's own test.
+    pub level: f64,
+    /// What the gate says; null where none was asked for.
+    pub gate: Option<GatePage>,
+}
+
+/// A campaign, or an imported file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HistoryRun {
+    /// "12" is campaign 12 of the ledger; "import 3" an imported file; of further ledgers with the file ahead: "b.db:12".
+    pub id: String,
+    /// RFC 3339, UTC.
+    pub at: String,
+    /// The same in Unix seconds.
+    pub unix: f64,
+    /// Number among the machines, from 0.
+    pub machine: usize,
+    /// The compilers with their versions.
+    pub compilers: Vec<String>,
+    /// Commit of the sources; null where it is not known.
+    pub revision: Option<String>,
+    /// Files beside the experiment differed from that commit; null where that is not known.
+    pub changed: Option<bool>,
+    /// "assay", or the tool whose file it is.
+    pub tool: String,
+}
+
+/// A machine: what times can be compared on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HistoryMachine {
+    /// Its processor, or the name that a file gave.
+    pub name: String,
+    /// What tells it from the others: the processor's id, caches, memory.
+    pub facts: Vec<String>,
+}
+
+/// What a series is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SeriesKind {
+    /// A candidate's time over the baseline's, free of placement: paired, so the machine cancels out.
+    Contrast,
+    /// The same in the plain link.
+    ContrastAsBuilt,
+    /// Nanoseconds per unit over all placements.
+    Time,
+    /// A benchmark of another tool's files.
+    Imported,
+}
+
+/// One figure over the runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HistorySeries {
+    /// In words: "b relative to a, mixed".
+    pub label: String,
+    /// What it is of.
+    pub kind: SeriesKind,
+    /// The candidate of a contrast, the variant of a time, the benchmark of an import.
+    pub variant: String,
+    /// The baseline of a contrast.
+    pub baseline: Option<String>,
+    /// The input; null for imports.
+    pub input: Option<String>,
+    /// Unit of the values: "ratio", "ns" (per unit), or as the file says.
+    pub unit: String,
+    /// In the order of the runs.
+    pub points: Vec<HistoryPoint>,
+    /// Where it changed, the oldest first.
+    pub changes: Vec<ChangePoint>,
+    /// Standard deviation between runs around the levels, a fraction; null of fewer than 6 points.
+    pub noise: Option<f64>,
+    /// Why no change could be found; null where they were looked for.
+    pub unexamined: Option<String>,
+}
+
+/// One run's figure.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HistoryPoint {
+    /// Number among the runs, from 0.
+    pub run: usize,
+    /// The figure.
+    pub value: f64,
+    /// Lower end of the run's own interval; null where it has none.
+    pub lower: Option<f64>,
+    /// Upper end.
+    pub upper: Option<f64>,
+}
+
+/// A step of a series.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ChangePoint {
+    /// Number of the last run at the old level, on the same machine.
+    pub before: usize,
+    /// Number of the first run at the new level.
+    pub at: usize,
+    /// Number of the run at which it could be told.
+    pub told_at: usize,
+    /// New level over the old one.
+    pub ratio: f64,
+    /// Lower end of its interval at 95 %.
+    pub lower: f64,
+    /// Upper end.
+    pub upper: f64,
+    /// At most so many unchanged series divide as well.
+    pub p: f64,
+    /// What the ledger knows of both sides, what differs first.
+    pub causes: Vec<ChangeCause>,
+    /// The whole in a sentence.
+    pub sentence: String,
+}
+
+/// What the ledger knows of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ChangeCause {
+    /// Which fact.
+    pub fact: KnownFact,
+    /// Whether it differs; null where that is not known.
+    pub differs: Option<bool>,
+    /// In words: "compiler gcc-12 12.2.0 to gcc-13 13.1.0".
+    pub text: String,
+}
+
+/// A fact that two runs are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum KnownFact {
+    /// Name, version or file of the compiler.
+    Compiler,
+    /// Its flags.
+    Flags,
+    /// The program's source files.
+    Sources,
+    /// The functions' machine code in the plain link.
+    MachineCode,
+    /// Where the plain link put them: the code effect does not change.
+    Placement,
+    /// What is in the input.
+    Input,
+    /// Other keys of the experiment file.
+    Experiment,
+    /// Kernel release.
+    Kernel,
+    /// Microcode.
+    Microcode,
+    /// Frequency governor.
+    Governor,
+    /// The processor that measured.
+    Core,
+    /// Version of assay.
+    Assay,
+    /// The commit, where nothing finer is known.
+    Revision,
+}
+
+/// What a gate says of the newest run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct GatePage {
+    /// As it was asked for: "slower:2%".
+    pub gate: String,
+    /// Of all series together.
+    pub reading: GateReading,
+    /// Number of the run it is about; null where there is nothing to compare.
+    pub run: Option<usize>,
+    /// One per series that was judged.
+    pub checks: Vec<GateCheck>,
+}
+
+/// A series at the gate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct GateCheck {
+    /// Its label.
+    pub series: String,
+    /// What the gate says.
+    pub reading: GateReading,
+    /// Number of the last good run; null where there is none.
+    pub good: Option<usize>,
+    /// Good runs that it is compared with.
+    pub runs: usize,
+    /// Newest over good.
+    pub ratio: Option<f64>,
+    /// Lower end of its interval at 95 %; null where nothing tells the noise.
+    pub lower: Option<f64>,
+    /// Upper end.
+    pub upper: Option<f64>,
+    /// What it rests on.
+    pub note: String,
+}
+
+impl HistoryPage {
+    /// The page as JSON.
+    pub fn to_json(&self) -> String {
+        crate::json::written(self)
+    }
+}

@@ -1,0 +1,125 @@
+//! `assay export`: a campaign in the formats of other tools.
+
+use super::help::OUTPUT;
+use super::run::StoragePaths;
+use super::{DONE, screen};
+use anyhow::{Context, Result};
+use assay_lab::export;
+use assay_lab::lead::Misuse;
+use assay_lab::store::Ledger;
+use assay_linux::output;
+use assay_pure::words;
+use assay_report::export::{TextFormat, criterion, csv, parquet, text};
+use std::path::{Path, PathBuf};
+
+/// Write a campaign in the format of another tool
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = include_str!("help/export.txt"))]
+pub struct ExportArguments {
+    /// google-benchmark, criterion, hyperfine, go, bmf, github-action-benchmark, csv or parquet
+    #[arg(value_name = "FORMAT", value_parser = format)]
+    pub format: ExportFormat,
+    /// Number of the campaign; default: the newest
+    pub campaign: Option<i64>,
+    /// File to write, for criterion a folder; default: standard output
+    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub places: StoragePaths,
+}
+
+/// A format that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// One text.
+    Text(TextFormat),
+    /// criterion's folder.
+    Criterion,
+    /// Raw samples as text.
+    Csv,
+    /// Raw samples packed.
+    Parquet,
+}
+
+const FORMATS: [(&str, ExportFormat); 8] = [
+    ("google-benchmark", ExportFormat::Text(TextFormat::GoogleBenchmark)),
+    ("criterion", ExportFormat::Criterion),
+    ("hyperfine", ExportFormat::Text(TextFormat::Hyperfine)),
+    ("go", ExportFormat::Text(TextFormat::Go)),
+    ("bmf", ExportFormat::Text(TextFormat::Bmf)),
+    ("github-action-benchmark", ExportFormat::Text(TextFormat::GithubActionBenchmark)),
+    ("csv", ExportFormat::Csv),
+    ("parquet", ExportFormat::Parquet),
+];
+
+fn format(text: &str) -> Result<ExportFormat, String> {
+    let known = FORMATS.iter().find(|(name, _)| *name == text);
+    known
+        .map(|(_, format)| *format)
+        .ok_or_else(|| format!("there is {}", words::list(&FORMATS.map(|(name, _)| name))))
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// No ledger, no such campaign, or a file that cannot be written.
+pub fn run(arguments: &ExportArguments) -> Result<u8> {
+    let place = arguments.output.clone().unwrap_or_else(|| PathBuf::from("-"));
+    let needs_place = matches!(arguments.format, ExportFormat::Criterion | ExportFormat::Parquet);
+    if needs_place && place.as_os_str() == "-" {
+        let what = if arguments.format == ExportFormat::Criterion {
+            "criterion's files need a folder: -o DIR"
+        } else {
+            "Parquet is binary: -o FILE.parquet"
+        };
+        return Err(Misuse(what.into()).into());
+    }
+    if arguments.format != ExportFormat::Criterion {
+        screen::find_place(&place)?;
+    }
+    let ledger = Ledger::open(arguments.places.find_ledger("assay run")?)?;
+    let campaign = chosen(&ledger, arguments.campaign)?;
+    match arguments.format {
+        ExportFormat::Text(format) => {
+            let figures = export::figures(&ledger, campaign)?;
+            if figures.cells.is_empty() {
+                return Err(Misuse(format!(
+                    "campaign {campaign} has no usable figures; csv has its samples"
+                ))
+                .into());
+            }
+            screen::write(&place, &text(format, &figures))?;
+        }
+        ExportFormat::Criterion => write_folder(&place, &criterion(&export::figures(&ledger, campaign)?))?,
+        ExportFormat::Csv => screen::write(&place, &csv(&export::samples(&ledger, campaign)?))?,
+        ExportFormat::Parquet => {
+            let bytes = parquet(&export::samples(&ledger, campaign)?);
+            output::write(&place, &bytes).with_context(|| format!("cannot write {}", place.display()))?;
+        }
+    }
+    Ok(DONE)
+}
+
+fn chosen(ledger: &Ledger, asked: Option<i64>) -> Result<i64> {
+    let campaigns = ledger.campaigns()?;
+    let path = ledger.path().display();
+    let Some(id) = asked.or_else(|| campaigns.first().map(|campaign| campaign.id)) else {
+        return Err(Misuse(format!("the ledger {path} has no campaigns yet; `assay run` adds one")).into());
+    };
+    if campaigns.iter().all(|campaign| campaign.id != id) {
+        return Err(
+            Misuse(format!("there is no campaign {id} in {path}; `assay report --list` lists them")).into()
+        );
+    }
+    Ok(id)
+}
+
+fn write_folder(folder: &Path, files: &[(String, String)]) -> Result<()> {
+    for (name, text) in files {
+        let path = folder.join(name);
+        let parent = path.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+        output::write(&path, text.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! `assay history`: what changed since when, and what the ledger knows of it.
+
+use super::help::OUTPUT;
+use super::run::StoragePaths;
+use super::{DONE, FAILED, UNABLE, screen};
+use anyhow::Result;
+use assay_lab::history::{self, HistoryRequest};
+use assay_pure::compare::Gate;
+use assay_pure::history::GateReading;
+use assay_report::render_history;
+use std::path::PathBuf;
+
+/// Show an experiment's figures over its campaigns, and where they changed
+#[derive(clap::Args, Clone, Debug)]
+#[command(after_help = include_str!("help/history.txt"))]
+pub struct HistoryArguments {
+    /// Name of the experiment, its file, or the name of imported files; default: the newest campaign's
+    #[arg(value_name = "EXPERIMENT")]
+    pub name: Option<String>,
+    /// Further ledgers with campaigns of the same experiment, as of other machines
+    #[arg(long, value_name = "LEDGER")]
+    pub also: Vec<PathBuf>,
+    /// Only runs from this one on
+    #[arg(long, value_name = "RUN")]
+    pub since: Option<String>,
+    /// Exit with 1 if the newest run is slower than the last good one: `slower` or `slower:2%`
+    #[arg(long, value_name = "GATE")]
+    pub gate: Option<Gate>,
+    /// Show every change, series and run
+    #[arg(long, help_heading = OUTPUT)]
+    pub all: bool,
+    /// Write the history as JSON (schema/history-1.schema.json); - is standard output
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub places: StoragePaths,
+}
+
+/// Runs the verb.
+///
+/// # Errors
+/// See [`history::page`].
+pub fn run(arguments: &HistoryArguments) -> Result<u8> {
+    if let Some(file) = &arguments.json {
+        screen::find_place(file)?;
+    }
+    let mut ledgers = vec![arguments.places.find_ledger("assay run")?.to_owned()];
+    for path in &arguments.also {
+        let places = StoragePaths { ledger: path.clone(), store: None };
+        ledgers.push(places.find_ledger("assay run")?.to_owned());
+    }
+    let asked = HistoryRequest {
+        name: arguments.name.as_deref().map(history::name_of).transpose()?,
+        ledgers,
+        store: arguments.places.store(),
+        since: arguments.since.clone(),
+        gate: arguments.gate,
+    };
+    let page = history::page(&asked)?;
+    if let Some(file) = &arguments.json {
+        screen::write(file, &page.to_json())?;
+    }
+    if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+        screen::show(&render_history(&page, screen::width(), screen::colour(), arguments.all));
+    }
+    Ok(match page.gate.map(|gate| gate.reading) {
+        None | Some(GateReading::Passed) => DONE,
+        Some(GateReading::Failed) => FAILED,
+        Some(GateReading::Undecided) => UNABLE,
+    })
+}

@@ -1,0 +1,180 @@
+//! History, import and export by the binary: one campaign that is really measured, repeated in the ledger with times that are
+//! known.
+
+use super::robust::lab::{Lab, Running, Said};
+use serde_json::Value;
+
+fn said(lab: &Lab, verb: &str, arguments: &[&str]) -> Said {
+    Running::start(lab.command(verb, arguments)).wait()
+}
+
+fn history(lab: &Lab, arguments: &[&str]) -> Value {
+    let said = said(lab, "history", &[&["--json", "-"], arguments].concat());
+    serde_json::from_str(&said.page).unwrap_or_else(|error| panic!("{error}: {said:?}"))
+}
+
+/// A lab with one campaign of two variants, and its ledger's copies of it a day apart: from the `step`th on the candidate takes
+/// a fifth longer, from the `move_at`th on everything is measured on another machine that is twice as slow.
+fn with_copies(copies: i64, step: i64, move_at: i64) -> Option<Lab> {
+    let lab = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"])?;
+    lab.edit(|text| {
+        text.replace("minimum_effect = 0.5", "minimum_effect = 0.02").replace("budget = 5", "budget = 1")
+    });
+    lab.run(&[]);
+    let ledger = lab.ledger();
+    for copy in 1..=copies {
+        let wobble = 1.0 + 0.002 * ((copy * 7 % 5 - 2) as f64);
+        let slower = if copy >= step { 1.2 } else { 1.0 };
+        let machine = if copy >= move_at { 2.0 } else { 1.0 };
+        let cpu = if copy >= move_at { "json_set(machine, '$.cpu', 'Another CPU')" } else { "machine" };
+        let shift = copy * 100_000;
+        let id = copy + 1;
+        ledger
+            .execute_batch(&format!(
+                "INSERT INTO campaign SELECT {id}, experiment, question || {id}, experiment_text, spec, {cpu}, pinned_cpu, \
+                   assay_version, started_at + 86400.0 * {copy}, finished_at + 86400.0 * {copy}, 'budget', sources \
+                   FROM campaign WHERE id = 1; \
+                 INSERT INTO campaign_input SELECT {id}, name, digest, windows, iterations, warmup, samples \
+                   FROM campaign_input WHERE campaign = 1; \
+                 INSERT INTO process SELECT id + {shift}, {id}, artifact, compiler, flags, variant, rotation, phase_bytes, \
+                   entry_address, environment_bytes, region_wall_ns, region_cpu_ns, wall_read_ns, cpu_read_ns, started_at \
+                   FROM process WHERE campaign = 1; \
+                 INSERT INTO round SELECT {id}, round, rotations, started_at, elapsed_ns FROM round WHERE campaign = 1; \
+                 INSERT INTO sample (campaign, round, process, input, start_window, position, warmup, wall_ns, cpu_ns, units, \
+                   switches, flagged, at) SELECT {id}, s.round, s.process + {shift}, s.input, s.start_window, s.position, \
+                   s.warmup, CAST(s.wall_ns * {machine} * CASE p.variant WHEN 'backward' THEN {wobble} * {slower} ELSE 1 END AS \
+                   INTEGER), CAST(s.cpu_ns * {machine} * CASE p.variant WHEN 'backward' THEN {wobble} * {slower} ELSE 1 END AS \
+                   INTEGER), s.units, s.switches, s.flagged, s.at FROM sample s JOIN process p ON p.id = s.process \
+                   WHERE s.campaign = 1;"
+            ))
+            .expect("the copy fits the schema");
+    }
+    Some(lab)
+}
+
+#[test]
+fn a_step_is_told_with_what_the_ledger_knows_and_a_machine_is_none() {
+    let Some(lab) = with_copies(21, 12, 16) else { return };
+    // What was measured first has its own noise; the copies are of known steps.
+    let page = history(&lab, &["--since", "2"]);
+    let series = page["series"].as_array().unwrap();
+    let contrast = series.iter().find(|series| series["kind"] == "contrast").expect("a contrast");
+    let changes = contrast["changes"].as_array().unwrap();
+    assert_eq!(changes.len(), 1, "{page:#}");
+    let ratio = changes[0]["ratio"].as_f64().unwrap();
+    assert!((ratio - 1.2).abs() < 0.02, "{ratio}");
+    let run =
+        |number: &Value| page["runs"][number.as_u64().unwrap() as usize]["id"].as_str().unwrap().to_owned();
+    assert_eq!((run(&changes[0]["before"]), run(&changes[0]["at"])), ("12".into(), "13".into()));
+    // The copies are of one binary: the ledger says so, and claims no cause.
+    let sentence = changes[0]["sentence"].as_str().unwrap();
+    assert!(
+        sentence.contains("not the code; the same source files, the same machine code of backward and plain"),
+        "{sentence}"
+    );
+    let time = series
+        .iter()
+        .find(|series| series["kind"] == "time" && series["variant"] == "plain")
+        .expect("a time");
+    assert_eq!(time["changes"].as_array().unwrap().len(), 0, "another machine is no change: {time:#}");
+    assert_eq!(page["machines"].as_array().unwrap().len(), 2);
+    let text = said(&lab, "history", &[]);
+    text.assert_code(0);
+    assert!(text.page.contains("backward / plain") && text.page.contains("not the code"), "{}", text.page);
+    said(&lab, "history", &["nobody"]).assert_code(2);
+}
+
+#[test]
+fn the_gate_fails_for_slower_code_and_passes_what_was_accepted() {
+    let Some(lab) = with_copies(10, 10, 99) else { return };
+    let failed = said(&lab, "history", &["--gate", "slower:5%", "--since", "2"]);
+    failed.assert_code(1);
+    assert!(failed.page.contains("the gate slower:5% failed"), "{failed:?}");
+    said(&lab, "history", &["--gate", "slower:50%", "--since", "2"]).assert_code(0);
+    let only = said(&lab, "history", &["--gate", "slower:5%", "--since", "11"]);
+    only.assert_code(3);
+    assert!(only.page.contains("no earlier run on this machine"), "{only:?}");
+}
+
+#[test]
+fn figures_of_other_tools_are_a_history_of_their_own() {
+    let Some(lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
+    let import = |number: usize, ns: f64| {
+        let file = lab.file(&format!("{number}.txt"));
+        std::fs::write(
+            &file,
+            format!("cpu: A CPU\nBenchmarkSum-8 100 {ns} ns/op\nBenchmarkSum-8 100 {ns} ns/op\n"),
+        )
+        .unwrap();
+        let day = format!("2026-11-{:02}", number + 1);
+        let file = file.display().to_string();
+        said(
+            &lab,
+            "import",
+            &["go", &file, "--name", "sums", "--at", &day, "--revision", &format!("c{number}")],
+        )
+    };
+    for number in 0..12 {
+        let wobble = 0.1 * (number * 7 % 5) as f64;
+        import(number, if number < 6 { 100.0 } else { 110.0 } + wobble).assert_code(0);
+    }
+    let again = import(3, 100.1);
+    assert!(again.page.contains("was imported before") || again.page.contains("Import 13"), "{again:?}");
+    let page = history(&lab, &["sums"]);
+    let series = &page["series"][0];
+    assert_eq!(
+        (series["kind"].as_str(), series["label"].as_str()),
+        (Some("imported"), Some("go: BenchmarkSum"))
+    );
+    let sentence = series["changes"][0]["sentence"].as_str().unwrap_or_else(|| panic!("{page:#}"));
+    assert!(
+        sentence.contains("+10 %") || sentence.contains("+9.") || sentence.contains("+10."),
+        "{sentence}"
+    );
+    assert!(sentence.contains("commit c5 to c6"), "{sentence}");
+    assert!(page["warnings"][0].as_str().unwrap().contains("of other tools"), "{page:#}");
+    let wrong = lab.file("wrong.json");
+    std::fs::write(&wrong, "{}").unwrap();
+    let refused = said(&lab, "import", &["hyperfine", &wrong.display().to_string()]);
+    refused.assert_code(2);
+    refused.assert_errors(&["wrong.json", "hyperfine"]);
+}
+
+#[test]
+fn what_is_exported_is_imported_again() {
+    let Some(lab) = with_copies(0, 1, 1) else { return };
+    let folder = lab.file("criterion").display().to_string();
+    for (format, place) in
+        [("google-benchmark", "g.json"), ("hyperfine", "h.json"), ("go", "g.txt"), ("bmf", "b.json")]
+    {
+        let place = lab.file(place).display().to_string();
+        said(&lab, "export", &[format, "-o", &place]).assert_code(0);
+        said(&lab, "import", &[format, &place, "--name", "again"]).assert_code(0);
+    }
+    said(&lab, "export", &["criterion", "-o", &folder]).assert_code(0);
+    said(&lab, "import", &["criterion", &folder, "--name", "again"]).assert_code(0);
+    let page = history(&lab, &["again"]);
+    let ours = lab.page();
+    let cell =
+        ours["cells"].as_array().unwrap().iter().find(|cell| cell["variant"] == "backward").expect("a cell");
+    let time = cell["ns_per_unit"]["median"].as_f64().unwrap();
+    let imported = page["series"].as_array().unwrap().iter().filter(|series| {
+        series["variant"].as_str().is_some_and(|name| name.contains("backward"))
+            && series["unit"].as_str().is_some_and(|unit| unit.starts_with("ns"))
+    });
+    let mut tools = 0;
+    for series in imported {
+        let value = series["points"][0]["value"].as_f64().unwrap();
+        // The page's median is over placements, by its own weights; the others' is of the placements' medians.
+        assert!((value / time - 1.0).abs() < 0.1, "{}: {value} beside {time}", series["label"]);
+        tools += 1;
+    }
+    assert_eq!(tools, 5, "{page:#}");
+    let samples = said(&lab, "export", &["csv"]);
+    assert!(samples.page.starts_with("campaign,round,process,variant"), "{samples:?}");
+    let parquet = lab.file("s.parquet");
+    said(&lab, "export", &["parquet", "-o", &parquet.display().to_string()]).assert_code(0);
+    assert!(std::fs::read(&parquet).unwrap().ends_with(b"PAR1"));
+    said(&lab, "export", &["parquet"]).assert_code(2);
+    said(&lab, "export", &["catch2"]).assert_code(2);
+}
