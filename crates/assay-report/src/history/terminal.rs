@@ -60,12 +60,15 @@ fn changes(sheet: &mut Sheet, page: &HistoryPage, all: bool) {
     }
 }
 
-/// The level of a series: the mean logarithm of its last stretch, or its first.
-fn level(series: &HistorySeries, last: bool) -> Option<f64> {
+/// The level of a series: the mean logarithm of its last stretch, or its first, on one machine.
+fn level(page: &HistoryPage, series: &HistorySeries, last: bool) -> Option<f64> {
+    let end = if last { series.points.last() } else { series.points.first() };
+    let machine = page.runs[end?.run].machine;
     let bound = if last { series.changes.last() } else { series.changes.first() };
     let chosen: Vec<f64> = series
         .points
         .iter()
+        .filter(|point| page.runs[point.run].machine == machine)
         .filter(|point| bound.is_none_or(|change| (point.run >= change.at) == last))
         .map(|point| point.value.ln())
         .collect();
@@ -113,8 +116,8 @@ fn series(sheet: &mut Sheet, page: &HistoryPage, width: usize, all: bool) {
         table.row(vec![
             series.label.clone().into(),
             Entry::inked(spark::line(page, series, room), ink),
-            figure(series, level(series, false)).into(),
-            figure(series, level(series, true)).into(),
+            figure(series, level(page, series, false)).into(),
+            figure(series, level(page, series, true)).into(),
             noise.into(),
             changes.into(),
         ]);
