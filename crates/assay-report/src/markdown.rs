@@ -40,3 +40,16 @@ pub fn markdown(page: &Page, pictures: &[Reference]) -> String {
     );
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::Picture;
+    use crate::{golden, sample};
+
+    #[test]
+    fn the_summary_is_the_golden_text() {
+        let picture = Reference { kind: Picture::Svg, address: "run.svg".to_owned() };
+        golden::assert_golden("run.md", &markdown(&sample::page(), &[picture]));
+    }
+}

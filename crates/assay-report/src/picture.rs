@@ -23,6 +23,9 @@ mod stages;
 mod svg;
 mod sweep;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::colour::Theme;
 pub use self::compare::of_comparison;
 pub use self::limits::of_limits;

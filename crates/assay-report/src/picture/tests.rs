@@ -1,0 +1,166 @@
+//! Golden SVG texts of the sample pages, and PNG files compared with kept ones within a tolerance.
+//! `ASSAY_UPDATE_GOLDEN=1 cargo test -p assay-report picture` writes them anew: look at each.
+
+use super::*;
+use crate::golden::assert_golden;
+use crate::page::{AsBuiltSays, Page, Verdict};
+use crate::{compare, limits, sample, sites, stages, sweep};
+use std::time::Instant;
+use tiny_skia::Pixmap;
+
+/// What a name of a stranger must not do.
+const SCRIPT: &str = "<script>alert(\"1\")</script>&amp;\u{1b}[2J\u{202e}";
+
+/// A name that would run, long ones, and far more contrasts than there is room for.
+fn hostile() -> Page {
+    let mut page = sample::page();
+    page.question = format!("Is {SCRIPT} faster?");
+    for at in 0..240 {
+        let name = format!("{SCRIPT} {at}, a variant whose name is longer than any column");
+        let input = format!("an input with a long name as well, number {at}");
+        let contrast = sample::contrast(&name, &input, "gcc-12", Verdict::Equivalent, 1.001);
+        page.contrasts.push(sample::built(contrast, 1.0 + at as f64, AsBuiltSays::Ghost));
+    }
+    page.answer = format!("{SCRIPT} takes the same time.");
+    page
+}
+
+fn all() -> Vec<(&'static str, Scene)> {
+    vec![
+        ("run", of_campaign(&sample::page())),
+        ("run-many", of_campaign(&sample::many())),
+        ("run-builds", of_campaign(&sample::builds())),
+        ("run-nothing", of_campaign(&sample::nothing())),
+        ("run-hostile", of_campaign(&hostile())),
+        ("compare", of_comparison(&compare::sample::two())),
+        ("compare-one", of_comparison(&compare::sample::one())),
+        ("compare-commands", of_comparison(&compare::sample::commands())),
+        ("sweep-share", of_sweeps(&[sweep::sample::share()])),
+        ("sweep-both", of_sweeps(&[sweep::sample::share(), sweep::sample::size()])),
+        ("sweep-stopped", of_sweeps(&[sweep::sample::stopped()])),
+        ("stages", of_diary(&stages::sample::diary())),
+        ("stages-one", of_diary(&stages::sample::one())),
+        ("limits", of_limits(&limits::sample::limits())),
+        ("limits-little", of_limits(&limits::sample::little())),
+        ("sites", of_sites(&sites::sample::page())),
+        ("sites-nothing", of_sites(&sites::sample::nothing())),
+    ]
+}
+
+#[test]
+fn every_picture_is_the_golden_text() {
+    for (name, scene) in all() {
+        assert_golden(&format!("picture-{name}.svg"), &svg(&scene));
+    }
+}
+
+#[test]
+fn no_text_leaves_the_picture_and_nothing_lies_below_it() {
+    for (name, scene) in all() {
+        for mark in &scene.marks {
+            let scene::Mark::Text { at, text, font, anchor, .. } = mark else { continue };
+            let width = font.width(text);
+            let from = at.0
+                - match anchor {
+                    scene::Anchor::Start => 0.0,
+                    scene::Anchor::Middle => width / 2.0,
+                    scene::Anchor::End => width,
+                };
+            assert!(from >= 0.0 && from + width <= scene::WIDTH, "{name}: {from} {width} {text}");
+            assert!(at.1 > 0.0 && at.1 < scene.height, "{name}: {} {text}", at.1);
+        }
+    }
+}
+
+#[test]
+fn a_stranger_s_name_runs_nowhere_and_hundreds_of_rows_are_counted() {
+    let text = svg(&of_campaign(&hostile()));
+    assert!(!text.contains("<script") && text.contains("&lt;script&gt;alert(&quot;1&quot;)"), "{text}");
+    assert!(text.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'));
+    assert!(text.contains("Left out: 215 contrasts"), "{text}");
+    // What opens in it is closed, and nothing else is in it.
+    for element in
+        text.split('<').skip(1).map(|rest| rest.split([' ', '>', '/']).find(|part| !part.is_empty()))
+    {
+        let known = ["svg", "title", "style", "rect", "path", "circle", "text"];
+        assert!(element.is_some_and(|name| known.contains(&name)), "{element:?}");
+    }
+}
+
+fn decoded(file: &[u8]) -> (u32, u32, Vec<u8>) {
+    let number = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().expect("four bytes"));
+    let (width, height) = (number(16), number(20));
+    let mut at = 8;
+    let mut packed = Vec::new();
+    while at < file.len() {
+        let length = number(at) as usize;
+        assert_eq!(crc32fast::hash(&file[at + 4..at + 8 + length]), number(at + 8 + length), "a chunk's sum");
+        if &file[at + 4..at + 8] == b"IDAT" {
+            packed.extend(&file[at + 8..at + 8 + length]);
+        }
+        at += 12 + length;
+    }
+    let raw = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("deflated");
+    let mut pixels = Vec::new();
+    for line in raw.chunks_exact(1 + 3 * width as usize) {
+        assert_eq!(line[0], 1, "each line is less the pixel to its left");
+        let mut left = [0_u8; 3];
+        for pixel in line[1..].chunks_exact(3) {
+            left = std::array::from_fn(|at| left[at].wrapping_add(pixel[at]));
+            pixels.extend(left);
+        }
+    }
+    (width, height, pixels)
+}
+
+#[test]
+fn a_png_looks_like_the_kept_one() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for (name, theme) in [("picture-run.png", Theme::Light), ("picture-run.dark.png", Theme::Dark)] {
+        let drawn = png(&of_campaign(&sample::page()), theme);
+        let path = folder.join(name);
+        if std::env::var_os("ASSAY_UPDATE_GOLDEN").is_some() {
+            std::fs::write(&path, &drawn).expect("the golden file can be written");
+        }
+        let (width, height, kept) = decoded(&std::fs::read(&path).expect("the golden file is there"));
+        let (own_width, own_height, own) = decoded(&drawn);
+        assert_eq!((own_width, own_height), (width, height), "{name}");
+        // Another processor may round an edge's pixel otherwise; a mark that moved changes thousands.
+        let other = own.iter().zip(&kept).filter(|(one, other)| one.abs_diff(**other) > 8).count();
+        assert!(other < own.len() / 10_000, "{name}: {other} of {} values differ", own.len());
+    }
+}
+
+#[test]
+fn a_png_shows_the_pixels_that_were_drawn() {
+    let scene = of_sites(&sites::sample::page());
+    let pixels: Pixmap = super::png::pixels(&scene, Theme::Dark);
+    let (width, height, found) = decoded(&png(&scene, Theme::Dark));
+    assert_eq!((width, height), (pixels.width(), pixels.height()));
+    let drawn = pixels.data().chunks_exact(4).flat_map(|pixel| [pixel[0], pixel[1], pixel[2]]);
+    assert!(drawn.eq(found));
+}
+
+/// `cargo test --release -p assay-report picture::tests::cost -- --ignored --nocapture`; with PICTURES=FOLDER it writes all of
+/// them there, to be looked at.
+#[test]
+#[ignore = "prints what pictures cost"]
+fn cost() {
+    for (name, scene) in all() {
+        let began = Instant::now();
+        let text = svg(&scene);
+        let after_svg = began.elapsed();
+        let file = png(&scene, Theme::Light);
+        let after_png = began.elapsed() - after_svg;
+        println!(
+            "{name}: SVG {after_svg:.1?}, {} bytes; PNG {after_png:.1?}, {} bytes",
+            text.len(),
+            file.len()
+        );
+        if let Some(folder) = std::env::var_os("PICTURES").map(std::path::PathBuf::from) {
+            let write = |end: &str, bytes: &[u8]| std::fs::write(folder.join(format!("{name}{end}")), bytes);
+            let written = write(".svg", text.as_bytes()).and(write(".png", &file));
+            written.and(write(".dark.png", &png(&scene, Theme::Dark))).expect("the folder takes files");
+        }
+    }
+}
