@@ -19,6 +19,8 @@ const check = (is, what) => {
 /** A page that keeps account of what is complained of and asked for. */
 async function open(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, bypassCSP: options.bypass ?? false, colorScheme: options.scheme ?? "light", ...options.context });
+  // An unoptimised assay beside other tests is slow.
+  context.setDefaultTimeout(180_000);
   const page = await context.newPage();
   const seen = { complaints: [], requests: [] };
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && seen.complaints.push(message.text()));
@@ -188,6 +190,7 @@ async function main() {
 }
 
 main().catch((error) => {
+  for (const one of wrong) console.error(`test.sh: ${one}`);
   console.error(error);
   process.exit(1);
 });
