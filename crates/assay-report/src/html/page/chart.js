@@ -73,8 +73,9 @@ function chart(spec) {
     const width = Math.floor(stage.clientWidth);
     if (width < 50) return;
     drawnWidth = width;
-    if (!all) all = domain(spec.draw(width, null));
-    drawing = spec.draw(width, zoom);
+    const whole = all ? null : spec.draw(width, null);
+    if (!all) all = domain(whole);
+    drawing = whole && zoom === null ? whole : spec.draw(width, zoom);
     tools.hidden = !drawing || !drawing.x;
     if (drawing) {
       drawing.svg.setAttribute("aria-hidden", "true");
