@@ -1,6 +1,6 @@
 //! hyperfine's JSON, as `--export-json` writes it: seconds, one run per placement.
 //!
-//! Source: hyperfine 1.15 to 1.19. Checked by: hyperfine's own scripts read it (fixtures/history/README.md).
+//! Source: hyperfine 1.15 to 1.19. Checked by: assay's own reader, the keys of its export in fixtures/adapters.
 
 use super::{Export, Summary};
 use serde_json::{Map, Value, json};
