@@ -83,8 +83,12 @@ fn good(gate: &Gate, series: &Series, read: &Runs) -> Vec<HistoryPoint> {
             continue;
         }
         let found = against(series, &good, point);
-        if found.read(gate, minimum) == GateReading::Failed {
-            continue;
+        // One that may have moved, and does not know, would make all that follow undecided: two levels look like noise.
+        let doubtful = found.step.abs() >= gate.slower.ln_1p().max(minimum);
+        match found.read(gate, minimum) {
+            GateReading::Failed => continue,
+            GateReading::Undecided if doubtful => continue,
+            _ => {}
         }
         let moved = found.interval.is_some_and(|(lower, upper)| lower > 0.0 || upper < 0.0)
             && found.step.abs() >= minimum;
