@@ -227,7 +227,8 @@ fn sentence(series: &Series, change: &ChangePoint, read: &Runs) -> String {
     if series.page.kind == SeriesKind::Imported && differs.is_empty() {
         "the file does not say what changed".clone_into(&mut known);
     }
-    format!("{}: {step} ({span}) from run {} on ({day}): {known}.", series.page.label, run.id)
+    let run = if run.tool == "assay" { format!("run {}", run.id) } else { run.id.clone() };
+    format!("{}: {step} ({span}) from {run} on ({day}): {known}.", series.page.label)
 }
 
 #[cfg(test)]

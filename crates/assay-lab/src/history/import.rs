@@ -89,7 +89,7 @@ pub fn import(ledger: &Ledger, asked: &ImportRequest) -> Result<Imported> {
     let mut names: Vec<&str> = figures.iter().map(|figure| figure.benchmark.as_str()).collect();
     names.dedup();
     let (benchmarks, numbers) = (names.len(), figures.len());
-    if let Some(id) = ledger.known_import(&asked.name, &digest)? {
+    if let Some(id) = ledger.known_import(&asked.name, &digest, asked.revision.as_deref())? {
         return Ok(Imported { id, benchmarks, numbers, notes, known: true });
     }
     let origin = origin::of(&text);

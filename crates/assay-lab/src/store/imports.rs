@@ -96,13 +96,13 @@ impl Ledger {
         Ok(self.row("the import", sql, [], |row| row.get(0))?.unwrap_or(0))
     }
 
-    /// The number of the import of this content into this history.
+    /// The number of the import of this content, of this commit, into this history.
     ///
     /// # Errors
     /// The ledger cannot be read.
-    pub fn known_import(&self, name: &str, digest: &str) -> Result<Option<i64>> {
-        let sql = "SELECT id FROM imported WHERE name = ? AND digest = ?";
-        self.row("the imports", sql, [name, digest], |row| row.get(0))
+    pub fn known_import(&self, name: &str, digest: &str, revision: Option<&str>) -> Result<Option<i64>> {
+        let sql = "SELECT id FROM imported WHERE name = ? AND digest = ? AND revision IS ?";
+        self.row("the imports", sql, params![name, digest, revision], |row| row.get(0))
     }
 
     /// The names of all histories with imports, the newest import's first.
@@ -184,8 +184,8 @@ mod tests {
         let found: Vec<NewImport> =
             ledger.imports_of("sums").unwrap().into_iter().map(|row| row.file).collect();
         assert_eq!(found, [early, late]);
-        assert_eq!(ledger.known_import("sums", "x").unwrap(), Some(1));
-        assert_eq!(ledger.known_import("other", "x").unwrap(), None);
+        assert_eq!(ledger.known_import("sums", "x", Some("abc")).unwrap(), Some(1));
+        assert_eq!(ledger.known_import("sums", "x", None).unwrap(), None);
         assert_eq!(ledger.imported_names().unwrap(), ["sums"]);
     }
 }
