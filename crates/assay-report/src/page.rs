@@ -125,6 +125,16 @@ pub struct PageFlagSet {
     pub flags: Vec<String>,
 }
 
+impl PageFlagSet {
+    /// Its name, and its flags where it has any.
+    pub fn told(&self) -> String {
+        match &self.flags[..] {
+            [] => self.name.clone(),
+            flags => format!("{}: {}", self.name, flags.join(" ")),
+        }
+    }
+}
+
 /// The machine and the tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -159,6 +169,13 @@ pub struct PageCompiler {
     pub target: String,
     /// SHA-256 of the executable, hexadecimal.
     pub sha256: String,
+}
+
+impl PageCompiler {
+    /// Its name, and its version where it is known: that of a build's own compiler is not.
+    pub fn told(&self) -> String {
+        if self.version.is_empty() { self.name.clone() } else { format!("{} ({})", self.name, self.version) }
+    }
 }
 
 /// Median costs on the measuring core, nanoseconds; null where no program reported them.

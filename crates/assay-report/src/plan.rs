@@ -143,9 +143,9 @@ fn axes(plan: &PlanPage, sheet: &mut Sheet) {
     let variants: Vec<String> =
         plan.variants.iter().map(|variant| variant_text(variant, &plan.baseline)).collect();
     let compilers: Vec<String> =
-        plan.compilers.iter().map(|c| format!("{} ({})", c.name, c.version)).collect();
+        plan.compilers.iter().map(PageCompiler::told).collect();
     let flags: Vec<String> =
-        plan.flag_sets.iter().map(|set| format!("{} ({})", set.name, set.flags.join(" "))).collect();
+        plan.flag_sets.iter().map(PageFlagSet::told).collect();
     let phases: Vec<String> = plan.phases.iter().map(u32::to_string).collect();
     let inputs: Vec<&str> = plan.inputs.iter().map(|input| input.name.as_str()).collect();
     let placement = format!(

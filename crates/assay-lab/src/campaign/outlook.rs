@@ -39,7 +39,9 @@ pub fn outlook(
     let inputs = inputs(&experiment.inputs, &outline.folder, last_level)?;
     let work = WorkAhead::of(outline, runnable.len() as u64);
     let cached = ledger.map_or(Ok(false), |ledger| measured_before(ledger, &outline.text))?;
-    let amount = |total| Amount { total, cached: if cached { total } else { 0 } };
+    // What a build of its own made is linked again.
+    let built = cached && experiment.program.build.is_none();
+    let amount = |total| Amount { total, cached: if built { total } else { 0 } };
     Ok(PlanPage {
         schema: PLAN_SCHEMA.into(),
         experiment: experiment.name.clone(),

@@ -176,16 +176,11 @@ fn machine(page: &Page, detail: Detail) -> String {
 
 fn built_by(page: &Page, detail: Detail) -> String {
     let compiler = |c: &crate::page::PageCompiler| match detail {
-        _ if c.version.is_empty() => c.name.clone(),
-        Detail::Brief => format!("{} ({})", c.name, c.version),
-        Detail::Full => format!("{} ({}, {})", c.name, c.version, c.target),
+        Detail::Full if !c.version.is_empty() => format!("{} ({}, {})", c.name, c.version, c.target),
+        _ => c.told(),
     };
     let compilers: Vec<String> = page.machine.compilers.iter().map(compiler).collect();
-    let told = |set: &crate::page::PageFlagSet| match &set.flags[..] {
-        [] => set.name.clone(),
-        flags => format!("{}: {}", set.name, flags.join(" ")),
-    };
-    let flags: Vec<String> = page.flag_sets.iter().map(told).collect();
+    let flags: Vec<String> = page.flag_sets.iter().map(crate::page::PageFlagSet::told).collect();
     [compilers.join(", "), flags.join("; ")]
         .into_iter()
         .filter(|part| !part.is_empty())

@@ -132,7 +132,7 @@ function measured(shown) {
       ...Object.entries(machine.facts).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value)])),
       ["caches", (shown.caches ?? []).map((/** @type {any} */ cache) => `${cache.name} ${sized(cache.bytes)}`).join(", ")],
       ["clock", `${spoken(machine.clock)}; a read costs ${time(machine.clock === "thread_cpu" ? machine.timer.cpu_read_ns : machine.timer.wall_read_ns)}`],
-      ["flags", page.flag_sets.map((/** @type {any} */ set) => `${set.name}: ${set.flags.join(" ")}`).join("; ")],
+      ["flags", page.flag_sets.map((/** @type {any} */ set) => set.flags.length ? `${set.name}: ${set.flags.join(" ")}` : set.name).join("; ")],
       ["seed", String(campaign.seed)],
       ["ledger", campaign.ledger],
       ["program", shown.version ? `assay ${shown.version}` : null],
