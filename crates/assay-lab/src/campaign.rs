@@ -18,7 +18,6 @@ pub mod observe;
 pub mod outlook;
 pub mod placements;
 pub mod prepare;
-mod program_files;
 pub mod prove;
 pub mod scene;
 pub mod shared;

@@ -142,10 +142,8 @@ fn axes(plan: &PlanPage, sheet: &mut Sheet) {
     sheet.heading("Axes");
     let variants: Vec<String> =
         plan.variants.iter().map(|variant| variant_text(variant, &plan.baseline)).collect();
-    let compilers: Vec<String> =
-        plan.compilers.iter().map(PageCompiler::told).collect();
-    let flags: Vec<String> =
-        plan.flag_sets.iter().map(PageFlagSet::told).collect();
+    let compilers: Vec<String> = plan.compilers.iter().map(PageCompiler::told).collect();
+    let flags: Vec<String> = plan.flag_sets.iter().map(PageFlagSet::told).collect();
     let phases: Vec<String> = plan.phases.iter().map(u32::to_string).collect();
     let inputs: Vec<&str> = plan.inputs.iter().map(|input| input.name.as_str()).collect();
     let placement = format!(

@@ -2,7 +2,7 @@
 //! inputs, and what this machine cannot run.
 
 use super::inputs::{self, ReadyInput};
-use super::{CampaignRequest, left_out, program_files};
+use super::{CampaignRequest, left_out, sources};
 use crate::lead::Misuse;
 use crate::store::{FailureRow, Ledger};
 use anyhow::{Context, Result};
@@ -45,7 +45,7 @@ impl Prepared {
     /// A source cannot be read.
     pub fn contents(&self) -> Result<Vec<String>> {
         let mut contents = vec![self.machine.cpu.clone()];
-        for source in program_files::of(&self.experiment.program, &self.folder) {
+        for source in sources::of(&self.experiment.program, &self.folder) {
             let bytes = given::read(&source, given::DATA)
                 .with_context(|| format!("cannot read {}", source.display()))?;
             contents.push(assay_pure::inputs::digest::digest(&bytes));

@@ -103,12 +103,14 @@ pub fn of_diary(ledger: &Ledger, page: &StagesPage) -> Result<AllStrips> {
     Ok(found.strips(&["stage", "role", "session"]))
 }
 
+/// Cell, rotation and phase.
+type StripKey = (usize, Option<u32>, u64);
+
 /// Figures of visits, by cell and placement.
 #[derive(Default)]
 struct Figures {
     cells: Vec<Vec<String>>,
-    /// By cell, rotation and phase.
-    strips: BTreeMap<(usize, Option<u32>, u64), Vec<(f32, u32, bool)>>,
+    strips: BTreeMap<StripKey, Vec<(f32, u32, bool)>>,
     units: Vec<String>,
 }
 

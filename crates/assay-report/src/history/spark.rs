@@ -33,7 +33,7 @@ pub fn line(page: &HistoryPage, series: &HistorySeries, width: usize) -> String 
     };
     let mut text = String::new();
     let mut column: Vec<f64> = Vec::new();
-    for at in 0..points.len() {
+    for (at, &value) in values.iter().enumerate() {
         let mark = if at > 0 && machine(at) != machine(at - 1) {
             Some(MACHINE)
         } else {
@@ -43,7 +43,7 @@ pub fn line(page: &HistoryPage, series: &HistorySeries, width: usize) -> String 
             flush(&mut column, &mut text, &height);
         }
         text.extend(mark);
-        column.push(values[at]);
+        column.push(value);
     }
     flush(&mut column, &mut text, &height);
     let over = text.chars().count().saturating_sub(width);
