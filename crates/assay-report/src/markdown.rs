@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_summary_is_the_golden_text() {
-        let picture = Reference { kind: Picture::Svg, address: "run.svg".to_owned() };
+        let picture = Reference { kind: Picture::Svg, address: "picture-run.svg".to_owned() };
         golden::assert_golden("run.md", &markdown(&sample::page(), &[picture]));
     }
 }

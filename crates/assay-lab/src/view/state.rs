@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(
             found.text,
             "Under way, or killed: 3 rounds and 1,200 samples, 2.5 s of measuring; 1 of 4 contrasts decided at the last \
-             look; the last round ended 3 s ago."
+             look; the last round ended 3.0 s ago."
         );
         assert!(!found.over);
         let ended = told(Some(Stopped::Decided), &advance, 103.0);

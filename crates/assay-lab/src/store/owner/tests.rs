@@ -4,7 +4,7 @@ use super::super::ledger::{FORMAT, Ledger};
 use super::*;
 use std::time::SystemTime;
 
-const FORMATS: [&str; 9] = [
+const FORMATS: [&str; 8] = [
     include_str!("../../../tests/ledgers/format-1.sql"),
     include_str!("../format-2.sql"),
     include_str!("../format-3.sql"),
@@ -13,7 +13,6 @@ const FORMATS: [&str; 9] = [
     include_str!("../format-6.sql"),
     include_str!("../format-7.sql"),
     include_str!("../format-8.sql"),
-    include_str!("../format-9.sql"),
 ];
 
 /// Every file of a folder: name, bytes, time of the last change.
