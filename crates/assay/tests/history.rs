@@ -1,5 +1,5 @@
-//! History, import and export by the binary: one campaign that is really measured, repeated in the ledger with times that are
-//! known.
+//! History, import and export by the binary: one campaign that is really measured, and copies of it in the ledger whose times
+//! are known.
 
 use super::robust::lab::{Lab, Running, Said};
 use serde_json::Value;
@@ -29,6 +29,11 @@ fn with_copies(copies: i64, step: i64, move_at: i64) -> Option<Lab> {
         let cpu = if copy >= move_at { "json_set(machine, '$.cpu', 'Another CPU')" } else { "machine" };
         let shift = copy * 100_000;
         let id = copy + 1;
+        // About 1 ns for each unit; a thousandth between processes and rounds, so that intervals are narrow on any machine.
+        let time = format!(
+            "CAST(s.units * (1 + 0.001 * ((p.id * 7 + s.round * 3) % 5 - 2)) * {machine} * CASE p.variant WHEN 'backward' THEN \
+             {wobble} * {slower} ELSE 1 END AS INTEGER)"
+        );
         ledger
             .execute_batch(&format!(
                 "INSERT INTO campaign SELECT {id}, experiment, question || {id}, experiment_text, spec, {cpu}, pinned_cpu, \
@@ -42,9 +47,7 @@ fn with_copies(copies: i64, step: i64, move_at: i64) -> Option<Lab> {
                  INSERT INTO round SELECT {id}, round, rotations, started_at, elapsed_ns FROM round WHERE campaign = 1; \
                  INSERT INTO sample (campaign, round, process, input, start_window, position, warmup, wall_ns, cpu_ns, units, \
                    switches, flagged, at) SELECT {id}, s.round, s.process + {shift}, s.input, s.start_window, s.position, \
-                   s.warmup, CAST(s.wall_ns * {machine} * CASE p.variant WHEN 'backward' THEN {wobble} * {slower} ELSE 1 END AS \
-                   INTEGER), CAST(s.cpu_ns * {machine} * CASE p.variant WHEN 'backward' THEN {wobble} * {slower} ELSE 1 END AS \
-                   INTEGER), s.units, s.switches, s.flagged, s.at FROM sample s JOIN process p ON p.id = s.process \
+                   s.warmup, {time}, {time}, s.units, s.switches, s.flagged, s.at FROM sample s JOIN process p ON p.id = s.process \
                    WHERE s.campaign = 1;"
             ))
             .expect("the copy fits the schema");
