@@ -21,8 +21,11 @@ pub mod text;
 mod workshop;
 
 pub use artifact::{Artifact, Link};
-pub use builder::{Builder, in_pairs};
-pub use compilers::{Compiler, CompilerFamily, ToolchainError, find_compilers, find_compilers_in};
+pub use builder::Builder;
+pub(crate) use builder::in_pairs;
+pub use compilers::{
+    Compiler, CompilerFamily, ToolchainError, Toolchains, find_compilers, find_compilers_in,
+};
 pub use failure::{BuildFailure, Stage};
 pub use linker::{Linker, LinkerKind, default_script, identify};
 pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};

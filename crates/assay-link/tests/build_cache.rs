@@ -31,9 +31,8 @@ fn recipe(builder: &Builder, project: &Path) -> Recipe {
 
 fn artifacts(builder: &Builder, project: &Path) -> Vec<Artifact> {
     let recipe = recipe(builder, project);
-    let jobs: Vec<(&Recipe, Link)> = LINKS.iter().map(|&link| (&recipe, link)).collect();
-    let linked = builder.link_all(&jobs, &|_, _| {});
-    linked.into_iter().map(|result| result.unwrap_or_else(|failure| panic!("{failure}"))).collect()
+    let linked = LINKS.iter().map(|&link| builder.link(&recipe, link));
+    linked.map(|result| result.unwrap_or_else(|failure| panic!("{failure}"))).collect()
 }
 
 fn exit_code(artifact: &Artifact) -> Option<i32> {
@@ -142,18 +141,6 @@ fn two_campaigns_at_once_build_the_same() {
         assert_eq!(exit_code(a), Some(4));
     }
     assert_eq!(files_in(&cache.path().join("unfinished")), Vec::<PathBuf>::new());
-}
-
-#[test]
-fn progress_is_told_after_each_link() {
-    let (_cache, builder) = fresh();
-    let project = project();
-    let recipe = recipe(&builder, project.path());
-    let jobs: Vec<(&Recipe, Link)> = LINKS.iter().map(|&link| (&recipe, link)).collect();
-    let told = std::cell::RefCell::new(Vec::new());
-    builder.link_all(&jobs, &|done, total| told.borrow_mut().push((done, total)));
-    assert_eq!(told.into_inner(), [(1, 3), (2, 3), (3, 3)]);
-    assert!(builder.link_all(&[], &|_, _| panic!("nothing was linked")).is_empty());
 }
 
 fn files_in(folder: &Path) -> Vec<PathBuf> {

@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 const PHASES: [u32; 4] = [0, 16, 32, 48];
 
 fn rotation(builder: &Builder, recipe: &Recipe, shuffle: u64) -> Vec<Artifact> {
-    let jobs: Vec<(&Recipe, Link)> =
-        PHASES.iter().map(|&phase_bytes| (recipe, Link::Placed { shuffle, phase_bytes })).collect();
-    let linked = builder.link_all(&jobs, &|_, _| {});
-    linked.into_iter().map(|result| result.unwrap_or_else(|failure| panic!("{failure}"))).collect()
+    let linked =
+        PHASES.iter().map(|&phase_bytes| builder.link(recipe, Link::Placed { shuffle, phase_bytes }));
+    linked.map(|result| result.unwrap_or_else(|failure| panic!("{failure}"))).collect()
 }
 
 /// Offsets of each function over the links; functions of one name in the order of their addresses.

@@ -145,3 +145,54 @@ fn what_a_command_builds_is_placed_and_built_again_where_it_is_up_to_date() {
     assert!(!output.status.success() && printed.contains("no-such-flag"), "{printed}");
     assert!(project.place().join("sums").is_file());
 }
+
+/// A makefile with objects, which make does not compile again when only flags change.
+const OF_OBJECTS: &str =
+    "sums: main.o loops.o\n\t$(CC) -o $@ $^\n%.o: ../%.c\n\t$(CC) -O2 $(CFLAGS) -c -o $@ $<\n";
+
+/// Whether `same` is proven to be `loop`, by flag set.
+fn proven(page: &Value) -> std::collections::BTreeMap<String, bool> {
+    let contrasts = page["contrasts"].as_array().expect("contrasts").iter();
+    let same = contrasts.filter(|found| found["candidate"] == "same");
+    same.map(|found| (found["flags"].as_str().expect("a name").to_owned(), found["proven"] == true)).collect()
+}
+
+#[test]
+fn each_flag_set_of_a_command_is_compiled_and_linked_apart() {
+    let Some(project) = Copied::new("make", "make") else { return };
+    std::fs::write(project.place().join("sums.mk"), OF_OBJECTS).expect("written");
+    project.edit(
+        "experiment.toml",
+        "[inputs.bytes]",
+        "[flags]\nplain = [\"-DPLAIN\"]\napart = [\"-DAPART\"]\n\n[inputs.bytes]",
+    );
+    let loops = project.folder.path().join("programs/loops.c");
+    let text = std::fs::read_to_string(&loops).expect("a fixture");
+    let (ahead, same) = text.split_once("digest_same").expect("a function");
+    let apart = "#ifdef APART\n    volatile uint64_t begin = 0;\n    uint64_t digest = begin;\n#else\n    uint64_t digest = 0;\n#endif";
+    let same = same.replacen("    uint64_t digest = 0;", apart, 1);
+    std::fs::write(&loops, format!("{ahead}digest_same{same}")).expect("written");
+    for _ in 0..2 {
+        let found = proven(&project.page());
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), [("apart".into(), false), ("plain".into(), true)]);
+    }
+}
+
+#[test]
+fn flags_that_a_build_cannot_have_followed_are_no_answer() {
+    let Some(project) = Copied::new("make", "make") else { return };
+    // As if somebody else had compiled it, without a rule of how.
+    std::fs::write(project.place().join("sums.mk"), OF_OBJECTS).expect("written");
+    let mut make = Command::new("make");
+    make.args(["-f", "sums.mk"])
+        .env("CPATH", trace_fixtures::root().join("harness"))
+        .current_dir(project.place());
+    assert!(make.status().expect("make starts").success());
+    std::fs::write(project.place().join("sums.mk"), "sums: main.o loops.o\n\t$(CC) -o $@ $^\n")
+        .expect("written");
+    project.edit("experiment.toml", "[inputs.bytes]", "[flags]\nhigh = [\"-O3\"]\n\n[inputs.bytes]");
+    let output = project.run();
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success() && printed.contains("main.o"), "{printed}");
+    assert!(project.place().join("main.o").is_file() && project.place().join("sums").is_file());
+}

@@ -242,8 +242,7 @@ fn compilers(parsed: &ParsedExperiment, folder: &Path) -> Result<Vec<Compiler>, 
     let experiment = &parsed.experiment;
     find_toolchains(&experiment.program, folder, &experiment.compilers).map_err(|error| {
         let (key, nearest) = match &error {
-            ToolchainError::Unknown { index, nearest, .. }
-            | ToolchainError::UnknownToolchain { index, nearest, .. } => {
+            ToolchainError::Unknown { index, nearest, .. } => {
                 (format!("compilers[{index}]"), nearest.clone())
             }
             _ => ("compilers".to_owned(), None),

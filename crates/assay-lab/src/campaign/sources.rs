@@ -66,7 +66,10 @@ pub fn of(program: &Program, folder: &Path) -> Vec<PathBuf> {
 }
 
 fn below(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+    let mut entries: Vec<_> = std::fs::read_dir(folder).into_iter().flatten().flatten().collect();
+    // Where there are too many, the same ones are left out each time.
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
         let Ok(kind) = entry.file_type() else { continue };
         if found.len() >= MOST {

@@ -59,17 +59,6 @@ impl Builder {
         relink::link(&self.workshop, recipe, link)
     }
 
-    /// Links all jobs, two at a time; results come in the order of the jobs.
-    ///
-    /// `progress` is called on this thread after each link with how many are done, and of how many.
-    pub fn link_all(
-        &self,
-        jobs: &[(&Recipe, Link)],
-        progress: &dyn Fn(usize, usize),
-    ) -> Vec<Result<Artifact, BuildFailure>> {
-        in_pairs(jobs, |(recipe, link)| self.link(recipe, link), progress)
-    }
-
     /// The folder of `assay.h`.
     pub fn include(&self) -> &Path {
         &self.workshop.include
@@ -94,7 +83,7 @@ impl Builder {
 
 /// Does all jobs, two at a time; results come in the order of the jobs. `progress` is called on this thread after each with
 /// how many are done, and of how many.
-pub fn in_pairs<T: Copy + Sync, R: Send>(
+pub(crate) fn in_pairs<T: Copy + Sync, R: Send>(
     jobs: &[T],
     work: impl Fn(T) -> R + Sync,
     progress: &dyn Fn(usize, usize),
@@ -128,4 +117,24 @@ pub fn in_pairs<T: Copy + Sync, R: Send>(
 fn take<T: Copy>(next: &AtomicUsize, jobs: &[T]) -> Option<(usize, T)> {
     let at = next.fetch_add(1, Ordering::Relaxed);
     jobs.get(at).map(|&job| (at, job))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::RefCell;
+
+    #[test]
+    fn results_come_in_the_order_of_the_jobs_and_progress_after_each() {
+        let told = RefCell::new(Vec::new());
+        // The earlier a job, the longer it takes.
+        let work = |job: u64| {
+            std::thread::sleep(std::time::Duration::from_millis(9 - 3 * job));
+            10 * job
+        };
+        let results = in_pairs(&[0, 1, 2], work, &|done, total| told.borrow_mut().push((done, total)));
+        assert_eq!(results, [0, 10, 20]);
+        assert_eq!(told.into_inner(), [(1, 3), (2, 3), (3, 3)]);
+        assert!(in_pairs(&[], work, &|_, _| panic!("there is no job")).is_empty());
+    }
 }

@@ -72,6 +72,15 @@ impl Compiler {
     }
 }
 
+/// Where a toolchain is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Toolchains {
+    /// Compilers on PATH.
+    OnPath,
+    /// What rustup has.
+    OfRustup,
+}
+
 /// Why the compilers that were asked for are not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolchainError {
@@ -80,8 +89,10 @@ pub enum ToolchainError {
         /// Those found that do not work, each with the reason.
         broken: Vec<String>,
     },
-    /// A pattern that matches no compiler.
+    /// A pattern that matches none.
     Unknown {
+        /// Where it was looked for.
+        among: Toolchains,
         /// Which of the patterns.
         index: usize,
         /// The pattern.
@@ -89,17 +100,6 @@ pub enum ToolchainError {
         /// Names of all that are there.
         found: Vec<String>,
         /// The name most like the pattern, if one is.
-        nearest: Option<String>,
-    },
-    /// A toolchain that rustup does not have.
-    UnknownToolchain {
-        /// Which of the patterns.
-        index: usize,
-        /// As it was asked for.
-        wanted: String,
-        /// Those that it has.
-        found: Vec<String>,
-        /// The name most like it, if one is.
         nearest: Option<String>,
     },
     /// rustc cannot be asked for its version.
@@ -131,12 +131,12 @@ impl fmt::Display for ToolchainError {
                 "rustc does not answer: {why}. Install Rust (https://rustup.rs, or your distribution's package), or put its \
                  folder on PATH"
             ),
-            ToolchainError::UnknownToolchain { wanted, found, .. } => write!(
+            ToolchainError::Unknown { among: Toolchains::OfRustup, wanted, found, .. } => write!(
                 out,
                 "rustup has no toolchain `{wanted}`; it has {}. `rustup toolchain install {wanted}` installs it",
                 found.join(", ")
             ),
-            ToolchainError::Unknown { wanted, found, .. } => {
+            ToolchainError::Unknown { among: Toolchains::OnPath, wanted, found, .. } => {
                 write!(out, "there is no compiler `{wanted}` on PATH; found: {}", found.join(", "))?;
                 if ["gcc", "clang"].iter().any(|family| wanted.starts_with(family)) || wanted.contains('*') {
                     return Ok(());

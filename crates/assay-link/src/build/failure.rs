@@ -87,7 +87,7 @@ impl BuildFailure {
     }
 
     /// The cache could not be read or written.
-    pub(crate) fn cache(root: &Path, doing: &str, error: &io::Error) -> Self {
+    pub(super) fn cache(root: &Path, doing: &str, error: &io::Error) -> Self {
         let remedy = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                 "; the disk is full; free some space, or keep artifacts elsewhere with --store DIR"

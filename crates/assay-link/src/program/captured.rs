@@ -1,10 +1,21 @@
 //! A program that its own build has made, linked again in any placement.
 
-use super::own::OwnAsked;
+use super::own::{Cleared, OwnAsked, OwnOrder};
 use crate::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
 use crate::build::{Artifact, BuildFailure, Builder, Link, Stage};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// Programs that this process has captured: each has a folder of its own, as two of one path are linked at once.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// What a build gave.
+struct Built {
+    link: CapturedLink,
+    warnings: Vec<String>,
+    command: String,
+}
 
 /// The captured link of a program.
 #[derive(Debug)]
@@ -26,30 +37,65 @@ impl CapturedProgram {
     /// The build fails, or does not link the program in a way that can be repeated.
     pub fn build(asked: &OwnAsked<'_>, said: &dyn Fn(&str)) -> Result<Self, BuildFailure> {
         let order = asked.order()?;
-        let mut build = BuildAsked::new(&order.command, &order.folder, &asked.store.join("links"))
-            .map_err(|error| asked.failure(error))?;
-        build.environment = order.environment;
-        let cleared = order.wanted.clear(&order.folder);
-        let built = capture::build(&build, said);
+        let mut cleared = order.wanted.clear(&order.folder);
+        let built = Self::build_anew(asked, order, &mut cleared, said);
         cleared.settle();
-        let built = built.map_err(|error| match order.wanted.missing() {
-            Some(file) if matches!(error, BuildError::NothingCaptured(_)) => asked
-                .failure(format!("the build did not make {}, which `binary` names: {error}", file.display())),
-            _ => asked.failure(error),
-        })?;
-        let link = order.wanted.of(built.links).map_err(|why| asked.failure(why))?;
-        let replays = asked.store.join("replays").join(std::process::id().to_string());
+        let Built { link, mut warnings, command } = built?;
+        let replays = asked.store.join("replays").join(format!(
+            "{}-{}",
+            std::process::id(),
+            NEXT.fetch_add(1, Relaxed)
+        ));
         let described = asked.described();
         let repeated = link.is_reproducible(&replays).map_err(|error| asked.failure(error))?;
-        let mut warnings = built.warnings;
         warnings.extend(repeated.limit(&link.output).map(|limit| format!("{described}: {limit}")));
         let own = link.own_functions().map_err(|error| asked.failure(error))?;
-        let mut program = Self { warnings, link, command: vec![order.command], own, described, replays };
+        let mut program = Self { warnings, link, command: vec![command], own, described, replays };
         // Whether it can be placed, and what of it cannot, is known once it was.
         let placed = program.replay(Link::Placed { shuffle: 0, phase_bytes: 0 })?;
         let limits = placed.limits.iter().map(|limit| format!("{}: {limit}", program.described));
         program.warnings.extend(limits.collect::<Vec<_>>());
         Ok(program)
+    }
+
+    /// Runs the build, and again where it linked what was compiled before though flags or a compiler are asked for: make and
+    /// others do not compile again when only these change.
+    fn build_anew(
+        asked: &OwnAsked<'_>,
+        order: OwnOrder,
+        cleared: &mut Cleared,
+        said: &dyn Fn(&str),
+    ) -> Result<Built, BuildFailure> {
+        let mut build = BuildAsked::new(&order.command, &order.folder, &asked.store.join("links"))
+            .map_err(|error| asked.failure(error))?;
+        build.environment = order.environment;
+        let run = || {
+            let built = capture::build(&build, said).map_err(|error| match order.wanted.missing() {
+                Some(file) if matches!(error, BuildError::NothingCaptured(_)) => asked.failure(format!(
+                    "the build did not make {}, which `binary` names: {error}",
+                    file.display()
+                )),
+                _ => asked.failure(error),
+            })?;
+            let link = order.wanted.of(built.links).map_err(|why| asked.failure(why))?;
+            let older =
+                if asked.decides_over_code() { link.compiled_before(built.begun) } else { Vec::new() };
+            Ok((Built { link, warnings: built.warnings, command: order.command.clone() }, older))
+        };
+        let (built, older) = run()?;
+        if older.is_empty() {
+            return Ok(built);
+        }
+        older.iter().chain([&built.link.output]).for_each(|file| cleared.take(file));
+        let (built, older) = run()?;
+        match older.first() {
+            None => Ok(built),
+            Some(file) => Err(asked.failure(format!(
+                "the build links {} as it was compiled before, so flags and compiler say nothing of it. Let it compile anew, as \
+                 in build = \"make clean && make bench\"; or ask for no flags and compilers",
+                file.display()
+            ))),
+        }
     }
 
     fn replay(&self, link: Link) -> Result<capture::Replayed, BuildFailure> {

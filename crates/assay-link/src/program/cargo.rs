@@ -36,20 +36,15 @@ pub fn order(
     let manifest = manifest
         .canonicalize()
         .map_err(|error| asked.failure(format!("cannot read {}: {error}", manifest.display())))?;
-    let place = asked.place("cargo", &manifest);
-    std::fs::create_dir_all(&place)
-        .and_then(|()| place.canonicalize())
-        .map_err(|error| asked.failure(format!("cannot make {}: {error}", place.display())))
-        .map(|place| {
-            let home = manifest.parent().unwrap_or(Path::new("/"));
-            let words = words(asked.compiler.toolchain(), &manifest, &place, target, features, profile);
-            OwnOrder {
-                command: format!("cd {} && exec {}", quote(&home.to_string_lossy()), command_line(&words)),
-                environment: environment(&asked.flags.flags, profile, std::env::var("RUSTFLAGS").ok()),
-                wanted: wanted(target, profile),
-                folder: place,
-            }
-        })
+    let place = asked.place("cargo", &manifest)?;
+    let home = manifest.parent().unwrap_or(Path::new("/"));
+    let words = words(asked.compiler.toolchain(), &manifest, &place, target, features, profile);
+    Ok(OwnOrder {
+        command: format!("cd {} && exec {}", quote(&home.to_string_lossy()), command_line(&words)),
+        environment: environment(&asked.flags.flags, profile, std::env::var("RUSTFLAGS").ok()),
+        wanted: wanted(target, profile),
+        folder: place,
+    })
 }
 
 fn words(

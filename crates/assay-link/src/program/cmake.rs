@@ -10,13 +10,10 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// There is no such folder, or no place in the store.
 pub fn order(asked: &OwnAsked<'_>, source: &Path, target: &str) -> Result<OwnOrder, BuildFailure> {
-    let unable = |path: &Path, error: std::io::Error| {
-        asked.failure(format!("cannot enter {}: {error}", path.display()))
-    };
-    let source = source.canonicalize().map_err(|error| unable(source, error))?;
-    let place = asked.place("cmake", &source);
-    let made = std::fs::create_dir_all(&place).and_then(|()| place.canonicalize());
-    let place = made.map_err(|error| unable(&place, error))?;
+    let source = source
+        .canonicalize()
+        .map_err(|error| asked.failure(format!("cannot enter {}: {error}", source.display())))?;
+    let place = asked.place("cmake", &source)?;
     let own = asked.flags.flags.iter().filter(|flag| flag.starts_with(CMAKE_OWN)).cloned();
     let word = |path: &Path| path.to_string_lossy().into_owned();
     let mut configure: Vec<String> = ["cmake", "-S"].map(str::to_owned).to_vec();

@@ -33,12 +33,17 @@ impl OwnAsked<'_> {
         format!("{} with flags {}", self.compiler.name, self.flags.name)
     }
 
-    /// A folder of the store for this build alone, the same from campaign to campaign.
-    pub fn place(&self, kind: &str, of: &Path) -> PathBuf {
+    /// A folder of the store for this build alone, made if it is missing, the same from campaign to campaign.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn place(&self, kind: &str, of: &Path) -> Result<PathBuf, BuildFailure> {
         let words = [&self.flags.flags.join("\n"), &self.compiler.sha256, &*of.to_string_lossy()]
             .map(|word| word.to_owned());
         let key = format!("{}\n{:?}", words.join("\n\n"), self.build);
-        self.store.join(kind).join(short_digest(&digest(key.as_bytes())))
+        let place = self.store.join(kind).join(short_digest(&digest(key.as_bytes())));
+        let made = std::fs::create_dir_all(&place).and_then(|()| place.canonicalize());
+        made.map_err(|error| self.failure(format!("cannot make {}: {error}", place.display())))
     }
 
     /// What compilers for C and C++ read from the environment: our header, the experiment's compiler and flags, and the flag that
@@ -60,6 +65,12 @@ impl OwnAsked<'_> {
             set.push((name.into(), words.join(" ")));
         }
         set
+    }
+
+    /// Flags or a compiler are asked for that the build itself does not look after: cargo and CMake have folders of ours for each.
+    pub fn decides_over_code(&self) -> bool {
+        let asks = !self.flags.flags.is_empty() || self.compiler.family != CompilerFamily::Own;
+        asks && matches!(self.build, OwnBuild::Command { .. })
     }
 
     /// What is to be run.
@@ -174,7 +185,7 @@ impl Wanted {
         }
     }
 
-    /// Takes away what is already built, so that it is linked again; it comes back if `undo` is called.
+    /// Takes away what is already built, so that it is linked again; `settle` puts back what was not built again.
     pub fn clear(&self, folder: &Path) -> Cleared {
         let mut cleared = Cleared::default();
         match self {
@@ -210,10 +221,16 @@ pub struct Cleared {
 }
 
 impl Cleared {
-    fn take(&mut self, file: &Path) {
+    /// Moves a file aside, if it is a plain one. One that was left aside, by a lab that was killed, is settled first: its name is
+    /// the same.
+    pub fn take(&mut self, file: &Path) {
         let Some(name) = file.file_name() else { return };
-        let aside = file.with_file_name(format!(".{}.assay-{}", name.to_string_lossy(), std::process::id()));
-        let regular = file.symlink_metadata().is_ok_and(|data| data.is_file());
+        let aside = file.with_file_name(format!(".{}.assay-aside", name.to_string_lossy()));
+        let is_plain = |file: &Path| file.symlink_metadata().is_ok_and(|data| data.is_file());
+        if is_plain(&aside) {
+            settle(&aside, file);
+        }
+        let regular = is_plain(file);
         if regular && std::fs::rename(file, &aside).is_ok() {
             self.moved.push((aside, file.to_owned()));
         }
@@ -222,10 +239,14 @@ impl Cleared {
     /// Puts back what was not built again, and removes the rest.
     pub fn settle(self) {
         for (aside, file) in self.moved {
-            // Where either fails, the file stays under its other name: nothing of it is lost.
-            let _ = if file.exists() { std::fs::remove_file(&aside) } else { std::fs::rename(&aside, &file) };
+            settle(&aside, &file);
         }
     }
+}
+
+fn settle(aside: &Path, file: &Path) {
+    // Where either fails, the file stays under its other name: nothing of it is lost.
+    let _ = if file.exists() { std::fs::remove_file(aside) } else { std::fs::rename(aside, file) };
 }
 
 /// The nearest folder that holds both.

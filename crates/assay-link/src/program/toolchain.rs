@@ -3,7 +3,7 @@
 //! For sources: the compilers on PATH. For cargo: the rustc that it would call in the package's folder, or toolchains that rustup
 //! has, asked for as cargo has them (`+nightly`) or without the plus. For other builds: what they choose, or compilers on PATH.
 
-use crate::build::{Compiler, CompilerFamily, ToolchainError, command, find_compilers};
+use crate::build::{Compiler, CompilerFamily, ToolchainError, Toolchains, command, find_compilers};
 use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::experiment::spec::{OwnBuild, Program};
 use assay_pure::experiment::to_name;
@@ -82,7 +82,7 @@ fn unknown(folder: &Path, index: usize, wanted: &str) -> ToolchainError {
     };
     let found: Vec<String> = found.iter().map(short).collect();
     let near = nearest(&wanted, found.iter().map(String::as_str)).map(str::to_owned);
-    ToolchainError::UnknownToolchain { index, wanted, found, nearest: near }
+    ToolchainError::Unknown { among: Toolchains::OfRustup, index, wanted, found, nearest: near }
 }
 
 /// What a command prints, or why it does not.

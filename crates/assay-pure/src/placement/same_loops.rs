@@ -62,7 +62,7 @@ pub fn same_loops(elf: &[u8], a: u64, b: u64) -> Result<Option<Vec<SharedLoop>>,
         return Ok(None);
     }
     let files = Files { elf, image: &image };
-    let pair = |(one, other): (&Loop, &Loop)| files.pair(&first, one, &second, other);
+    let pair = |(one, other): (&Loop, &Loop)| files.pair(&Side::new(&first, one), &Side::new(&second, other));
     Ok(loops.iter().zip(&others).map(pair).collect())
 }
 
@@ -117,30 +117,46 @@ fn reached(next: &[Vec<usize>], start: usize) -> Vec<bool> {
     seen
 }
 
+/// A loop of one of the functions.
+struct Side<'c> {
+    code: &'c Disassembly,
+    circle: &'c Loop,
+    /// Its instructions that are not padding.
+    executed: Vec<usize>,
+}
+
+impl<'c> Side<'c> {
+    fn new(code: &'c Disassembly, circle: &'c Loop) -> Self {
+        let is_executed = |step: &usize| !is_padding(&code.steps[*step].instruction);
+        Self { code, circle, executed: circle.iter().copied().filter(is_executed).collect() }
+    }
+
+    fn begin(&self) -> u64 {
+        self.code.offset(self.circle[0])
+    }
+
+    /// How many of its instructions lie ahead of where a jump leads to; none for a jump out of it.
+    fn within(&self, to: u64) -> Option<usize> {
+        let target = self.code.index_at(self.code.inside(to)?)?;
+        self.circle.contains(&target).then(|| self.executed.partition_point(|&step| step < target))
+    }
+}
+
 struct Files<'i, 'e> {
     elf: &'e [u8],
     image: &'i LinkedImage<'e>,
 }
 
 impl Files<'_, '_> {
-    fn pair(&self, a: &Disassembly, one: &Loop, b: &Disassembly, other: &Loop) -> Option<SharedLoop> {
-        let (steps, others) = (executed(a, one), executed(b, other));
-        let same = |(x, y): (&usize, &usize)| self.step((a, one, *x), (b, other, *y));
-        let all = steps.len() == others.len() && steps.iter().zip(&others).all(same);
-        all.then(|| SharedLoop {
-            first: a.offset(one[0]),
-            second: b.offset(other[0]),
-            instructions: steps.len(),
-        })
+    fn pair(&self, a: &Side<'_>, b: &Side<'_>) -> Option<SharedLoop> {
+        let same = |(x, y): (&usize, &usize)| self.step((a, *x), (b, *y));
+        let all = a.executed.len() == b.executed.len() && a.executed.iter().zip(&b.executed).all(same);
+        all.then(|| SharedLoop { first: a.begin(), second: b.begin(), instructions: a.executed.len() })
     }
 
     /// Whether two instructions do the same.
-    fn step(
-        &self,
-        (a, circle, x): (&Disassembly, &Loop, usize),
-        (b, other_circle, y): (&Disassembly, &Loop, usize),
-    ) -> bool {
-        let (mut one, mut other) = (a.steps[x].instruction, b.steps[y].instruction);
+    fn step(&self, (a, x): (&Side<'_>, usize), (b, y): (&Side<'_>, usize)) -> bool {
+        let (mut one, mut other) = (a.code.steps[x].instruction, b.code.steps[y].instruction);
         if one.mnemonic() != other.mnemonic() {
             return false;
         }
@@ -150,7 +166,7 @@ impl Files<'_, '_> {
                 return self.same_function(to_a, to_b);
             }
             // A short and a long jump of the same condition are the same.
-            return within(a, circle, to_a) == within(b, other_circle, to_b);
+            return a.within(to_a) == b.within(to_b);
         }
         if let (Some(to_a), Some(to_b)) = (baseless(&one), baseless(&other)) {
             if to_a != to_b && !self.same_constant(to_a, to_b) {
@@ -177,17 +193,6 @@ impl Files<'_, '_> {
             common > 0 && first[..common] == second[..common]
         })
     }
-}
-
-/// The instructions of a loop that are not padding.
-fn executed(code: &Disassembly, circle: &Loop) -> Vec<usize> {
-    circle.iter().copied().filter(|&step| !is_padding(&code.steps[step].instruction)).collect()
-}
-
-/// How many of a loop's instructions lie ahead of where a jump leads to, padding aside; none for a jump out of it.
-fn within(code: &Disassembly, circle: &Loop, to: u64) -> Option<usize> {
-    let target = code.index_at(code.inside(to)?)?;
-    circle.contains(&target).then(|| executed(code, circle).partition_point(|&step| step < target))
 }
 
 /// Equal in everything but where they lie.

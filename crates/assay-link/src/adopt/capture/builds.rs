@@ -66,6 +66,8 @@ impl BuildAsked {
 pub struct CapturedBuild {
     /// The links whose outputs are still there, in the order in which they were made; the last one of each output.
     pub links: Vec<CapturedLink>,
+    /// When the command was started, ns since 1970.
+    pub begun: i64,
     /// How long the command ran.
     pub elapsed: Duration,
     /// All that it wrote.
@@ -98,7 +100,7 @@ pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<CapturedBuild, B
         })));
     }
     let warnings = gathered.warnings();
-    Ok(CapturedBuild { links: gathered.links, elapsed, log: site.log, warnings })
+    Ok(CapturedBuild { links: gathered.links, begun: gathered.begun, elapsed, log: site.log, warnings })
 }
 
 /// The folders of one build.
@@ -113,6 +115,7 @@ struct BuildFolders {
 }
 
 struct Gathered {
+    begun: i64,
     links: Vec<CapturedLink>,
     missed: Vec<String>,
     gone: Vec<PathBuf>,
@@ -202,10 +205,17 @@ impl BuildFolders {
         let (ended, wait) = mpsc::channel();
         // Waiting is another thread's work, so that the end is known at once.
         std::thread::spawn(move || ended.send(child.wait()));
+        let mut told = String::new();
         loop {
             match wait.recv_timeout(TELLING) {
                 Ok(status) => return status.map_err(unable("cannot wait for the build".into())),
-                Err(mpsc::RecvTimeoutError::Timeout) => said(&self.last_line()),
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    let line = self.last_line();
+                    if !line.is_empty() && line != told {
+                        said(&line);
+                        told = line;
+                    }
+                }
                 Err(mpsc::RecvTimeoutError::Disconnected) => unreachable!("the thread sends before it ends"),
             }
         }
@@ -217,6 +227,7 @@ impl BuildFolders {
             .lines()
             .last()
             .unwrap_or("")
+            .trim()
             .to_owned()
     }
 
@@ -259,7 +270,13 @@ impl BuildFolders {
         let matched = copies::find(&self.folder, session.begun, &mut links, gone, &self.store);
         links.extend(matched.moved);
         links.sort_by_key(CapturedLink::made_at);
-        Ok(Gathered { links, missed: self.missed(), gone: outputs, unknown: matched.unknown })
+        Ok(Gathered {
+            begun: session.begun,
+            links,
+            missed: self.missed(),
+            gone: outputs,
+            unknown: matched.unknown,
+        })
     }
 
     fn missed(&self) -> Vec<String> {

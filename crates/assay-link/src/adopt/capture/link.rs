@@ -156,6 +156,15 @@ impl CapturedLink {
         self.call.at
     }
 
+    /// The objects and archives of the build's own folder that were made before a time, ns since 1970.
+    pub fn compiled_before(&self, time: i64) -> Vec<PathBuf> {
+        let compiled = |file: &Path| {
+            file.extension().is_some_and(|ending| ["o", "a", "obj", "lo"].iter().any(|own| ending == *own))
+        };
+        let own = self.call.inputs.iter().filter(|input| input.kept.is_some() && compiled(&input.file));
+        own.filter(|input| !input.stamp.is_since(time)).map(|input| input.file.clone()).collect()
+    }
+
     /// Links again into a folder below `into`, in a file named like the output.
     ///
     /// # Errors

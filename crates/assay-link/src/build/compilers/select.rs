@@ -1,6 +1,6 @@
 //! From the patterns of an experiment to compilers.
 
-use super::{Compiler, ToolchainError};
+use super::{Compiler, ToolchainError, Toolchains};
 use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::experiment::pattern::matches;
 
@@ -22,6 +22,7 @@ pub fn select(found: Vec<Compiler>, patterns: &[String]) -> Result<Vec<Compiler>
 
 fn unknown(index: usize, pattern: &str, found: &[Compiler]) -> ToolchainError {
     ToolchainError::Unknown {
+        among: Toolchains::OnPath,
         index,
         wanted: pattern.to_owned(),
         found: found.iter().map(|compiler| compiler.name.clone()).collect(),
