@@ -37,7 +37,7 @@ pub struct ReportArguments {
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write it as a page of pictures (.html), as data (.json) or its samples as a table (.csv)
-    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE", conflicts_with_all = ["list", "json", "all"])]
+    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE", conflicts_with_all = ["list", "json", "markdown", "all"])]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub pictures: PictureArguments,
