@@ -2,8 +2,8 @@
 //! plugin, the crate that Rust benchmarks link, and who made what is linked in. (The header is in assay-link.)
 //!
 //! Cargo links the plugin, a dependency, before this crate's program and keeps it in the profile's folder `deps`, by its
-//! plain name as long as it lies on disk (not from a git address: then the program says that it has none). Cargo from
-//! 1.89 to 1.97 does so; one that does not stops at `include_bytes!` with the path in its message.
+//! plain name as long as its sources lie on disk. Cargo from 1.89 to 1.97 does so. Where it does not (sources from a git
+//! address, another layout of the target folder), the file stays empty and main.rs stops the build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +19,8 @@ fn main() {
     println!("cargo:rustc-env=ASSAY_TARGET={}", env::var("TARGET").expect("cargo sets it"));
 }
 
-/// Names the plugin's file. Where nothing is linked (`cargo check`) there is none, and an empty one takes its place.
+/// Names the plugin's file. It may not be linked yet, or never (`cargo check`), so an empty one takes its place: what
+/// `include_bytes!` reads must be there.
 fn plugin(out: &Path) {
     let profile = out.ancestors().nth(3).expect("PROFILE/build/assay-HASH/out");
     let file = profile.join("deps/libassay_qemu.so");
@@ -28,7 +29,7 @@ fn plugin(out: &Path) {
     println!("cargo:rustc-env=ASSAY_PLUGIN_FILE={}", file.display());
 }
 
-/// The sources of assay-harness, as names and texts, with a Cargo.toml that stands alone.
+/// The sources of assay-harness and its licences, as names and texts, with a Cargo.toml that stands alone.
 fn harness(out: &Path) {
     let krate = Path::new("../assay-harness");
     println!("cargo:rerun-if-changed={}", krate.display());
@@ -37,17 +38,20 @@ fn harness(out: &Path) {
         names.push(entry.file_name().into_string().expect("a plain name"));
     }
     names.sort();
+    let own = fs::read_to_string(krate.join("Cargo.toml")).expect("the harness's manifest");
+    let oldest =
+        own.lines().find(|line| line.starts_with("rust-version = ")).expect("it names its oldest Rust");
     let manifest = format!(
-        "[package]\nname = \"assay-harness\"\nversion = \"{}\"\nedition = \"2024\"\nrust-version = \"{}\"\n\
+        "[package]\nname = \"assay-harness\"\nversion = \"{}\"\nedition = \"2024\"\n{oldest}\n\
          license = \"{}\"\ndescription = \"What a Rust benchmark links to be measured by assay\"\n",
         env!("CARGO_PKG_VERSION"),
-        env!("CARGO_PKG_RUST_VERSION"),
         env!("CARGO_PKG_LICENSE"),
     );
     let mut text = format!("&[(\"Cargo.toml\", {manifest:?}),\n");
-    for name in names {
-        let path = fs::canonicalize(krate.join("src").join(&name)).expect("it was listed");
-        text.push_str(&format!("({:?}, include_str!({path:?})),\n", format!("src/{name}")));
+    let sources = names.into_iter().map(|name| format!("src/{name}"));
+    for name in sources.chain(["LICENSE-MIT", "LICENSE-APACHE"].map(str::to_owned)) {
+        let path = fs::canonicalize(krate.join(&name)).expect("it lies in the harness's folder");
+        text.push_str(&format!("({name:?}, include_str!({path:?})),\n"));
     }
     text.push(']');
     fs::write(out.join("harness.rs"), text).expect("OUT_DIR can be written");
@@ -64,7 +68,16 @@ fn linked(out: &Path) {
 fn asked() -> Option<String> {
     let target = env::var("TARGET").ok()?;
     let output = Command::new(env::var_os("CARGO")?)
-        .args(["tree", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{p}|{l}"])
+        .args([
+            "tree",
+            "--offline",
+            "--edges",
+            "normal,no-proc-macro",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}|{l}",
+        ])
         .args(["--target", &target])
         .output()
         .ok()

@@ -86,7 +86,7 @@ enum Verb {
 /// `commit` is what the program was built from.
 pub fn main(plugin: &'static [u8], commit: Option<&'static str>) -> ExitCode {
     assay_trace::carry_plugin(plugin);
-    version::tell_commit(commit);
+    version::tell(commit, plugin.len());
     let command = match Command::try_parse() {
         Ok(command) => command,
         Err(error) => {

@@ -75,7 +75,7 @@ pub struct DoctorArguments {
     /// Program: end the command after this time
     #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
     pub time_limit: Option<f64>,
-    /// QEMU plugin of assay, if it is not beside the assay binary
+    /// QEMU plugin to use instead of assay's own; default: $ASSAY_QEMU_PLUGIN, if set
     #[arg(long, value_name = "FILE")]
     pub plugin: Option<PathBuf>,
     #[command(flatten)]

@@ -80,9 +80,11 @@ mod tests {
     fn the_crate_is_all_of_its_sources_with_a_manifest_that_names_no_workspace() {
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay-harness/src");
         let count = std::fs::read_dir(sources).expect("the harness").count();
-        assert_eq!(CRATE.len(), count + 1);
+        let licences = CRATE.iter().filter(|(name, _)| name.starts_with("LICENSE-"));
+        assert_eq!((CRATE.len(), licences.count()), (1 + count + 2, 2));
         let (name, manifest) = CRATE[0];
         assert!(name == "Cargo.toml" && !manifest.contains("workspace"), "{manifest}");
+        assert!(manifest.contains("\nrust-version = \"1."), "{manifest}");
         assert!(manifest.contains(concat!("version = \"", env!("CARGO_PKG_VERSION"), "\"")), "{manifest}");
     }
 }

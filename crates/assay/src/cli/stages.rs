@@ -98,7 +98,7 @@ struct Wishes {
     /// Time that one run of a command may take while it is traced
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = positive)]
     trace_limit: f64,
-    /// QEMU plugin of assay, if it is not beside the assay binary
+    /// QEMU plugin to use instead of assay's own; default: $ASSAY_QEMU_PLUGIN, if set
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
     #[command(flatten)]

@@ -80,7 +80,7 @@ pub struct StatArguments {
     /// List each traced thread
     #[arg(long, help_heading = OUTPUT)]
     pub per_thread: bool,
-    /// QEMU plugin of assay, if it is not beside the assay binary
+    /// QEMU plugin to use instead of assay's own; default: $ASSAY_QEMU_PLUGIN, if set
     #[arg(long, value_name = "FILE")]
     pub plugin: Option<PathBuf>,
     /// Show no progress

@@ -47,7 +47,7 @@ pub struct SweepArguments {
     /// Width of a crossover to reach: a number in the key's unit, or '5 %'
     #[arg(long, help_heading = RANGE, value_name = "WIDTH", requires = "key")]
     pub tolerance: Option<String>,
-    /// Most points to add after the first step, instead of the file's
+    /// Maximum number of points added after the first step; overrides the file
     #[arg(long, help_heading = RANGE, value_name = "N")]
     pub refine: Option<u32>,
     /// Time to measure all steps of a sweep, instead of the file's budget

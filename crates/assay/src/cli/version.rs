@@ -1,26 +1,33 @@
-//! What `assay --version` says beside the number: from which commit, for which machine, what is linked in.
+//! What `assay --version` says beside the number: from which commit, for which machine, whether the emulator's plugin is
+//! inside, what is linked in.
 
+use assay_pure::trace::channel;
 use std::sync::OnceLock;
 
-/// The commit, where whoever built it said so.
-static COMMIT: OnceLock<&str> = OnceLock::new();
+/// The commit, where whoever built it said so; the bytes of the plugin.
+static BUILT: OnceLock<(Option<&str>, usize)> = OnceLock::new();
 
-/// Tells what the program was built from.
-pub fn tell_commit(commit: Option<&'static str>) {
-    if let Some(commit) = commit.filter(|commit| !commit.is_empty()) {
-        let _ = COMMIT.set(commit);
-    }
+/// Tells what the program was built from, and how large the plugin in it is: 0 bytes are none.
+pub fn tell(commit: Option<&'static str>, plugin: usize) {
+    let _ = BUILT.set((commit.filter(|commit| !commit.is_empty()), plugin));
 }
 
 /// The text below `assay`.
 pub fn long() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
-    TEXT.get_or_init(|| text(COMMIT.get().copied()))
+    TEXT.get_or_init(|| {
+        let (commit, plugin) = BUILT.get().copied().unwrap_or_default();
+        text(commit, plugin)
+    })
 }
 
-fn text(commit: Option<&str>) -> String {
+fn text(commit: Option<&str>, plugin: usize) -> String {
+    let plugin = match plugin {
+        0 => "none, so nothing is counted by emulation".to_owned(),
+        bytes => format!("version {}, {bytes} bytes", channel::VERSION),
+    };
     format!(
-        "{}\ncommit: {}\ntarget: {}\nlicence: {}\n\nlinked in, by licence:\n{}\
+        "{}\ncommit: {}\ntarget: {}\nplugin: {plugin}\nlicence: {}\n\nlinked in, by licence:\n{}\
          in pages and pictures: D3 and Observable Plot (ISC), the font DejaVu (its own, free)\n\n\
          Their texts: THIRD-PARTY.txt beside the packages' licences, or each crate's source.",
         env!("CARGO_PKG_VERSION"),
@@ -37,8 +44,14 @@ mod tests {
 
     #[test]
     fn the_first_line_is_the_version_and_a_commit_that_nobody_told_is_unknown() {
-        assert_eq!(text(None).lines().next(), Some(env!("CARGO_PKG_VERSION")));
-        assert!(text(None).contains("\ncommit: unknown\n"));
-        assert!(text(Some("1234abc")).contains("\ncommit: 1234abc\n"));
+        assert_eq!(text(None, 1).lines().next(), Some(env!("CARGO_PKG_VERSION")));
+        assert!(text(None, 1).contains("\ncommit: unknown\n"));
+        assert!(text(Some("1234abc"), 1).contains("\ncommit: 1234abc\n"));
+    }
+
+    #[test]
+    fn a_program_without_the_plugin_says_so() {
+        assert!(text(None, 0).contains("\nplugin: none, so "));
+        assert!(text(None, 7).contains("\nplugin: version 1, 7 bytes\n"));
     }
 }
