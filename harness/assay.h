@@ -16,11 +16,17 @@
  *     ASSAY_VARIANT_IF("name", fn, condition, "reason")      the condition is evaluated at run time, once
  *     ASSAY_VARIANT_PREPARED("name", prepare, fn, release)   void *prepare(const uint8_t *data, size_t size)
  *                                                            uint64_t fn(const void *prepared), void release(void *)
+ *     ASSAY_VARIANT_FRESH("name", make, fn, drop)            void *make(const uint8_t *data, size_t size)
+ *                                                            uint64_t fn(void *fresh), void drop(void *fresh)
  *     ASSAY_LOOP("name", state, in) { ... while (assay_next(state)) { ... } assay_answer(state, value); }
  *     assay_use(x)       keeps x, and what it points to, alive: the compiler must compute it
  *     assay_clobber()    the compiler must believe that all memory was read and written
  *     assay_reads(memory, bytes)   declares memory that variants read beside their input (a table, an index): states
  *                        with cold data make it cold too; 0 bytes take the declaration back
+ *
+ * A fresh variant gets a state of its own for every call and may change it: sorting in place, inserting into a table,
+ * freeing. Only `fn` is timed. The states of one sample are made ahead of it and dropped behind it, in at most
+ * ASSAY_FRESH_BYTES of memory (64 MiB unless it is defined otherwise, or the experiment's fresh_memory says more).
  *
  * A variant's bytes are read-only. At least 64 readable zero bytes follow `data + size` of the whole input, so
  * decoders may read past its end.
@@ -99,6 +105,9 @@ extern int madvise(void *start, size_t bytes, int advice);
 #define ASSAY_COPIES_MAX 1048576u   /* copies of one input */
 #define ASSAY_DECLARED_MAX 64       /* stretches of memory that a program declares */
 #define ASSAY_EVICT_BYTES 67108864u /* walked over to empty the caches, unless the lab says more */
+#if !defined(ASSAY_FRESH_BYTES)
+#define ASSAY_FRESH_BYTES 67108864u /* of all fresh states that exist at once, unless the lab says more */
+#endif
 
 #define ASSAY_INLINE static inline __attribute__((always_inline, unused))
 #define ASSAY_OUTLINE __attribute__((noinline, unused)) static
@@ -120,7 +129,7 @@ struct assay_state {
     uint64_t left; /* iterations until the edge of the region, this one included */
 };
 
-enum assay_kind { ASSAY_CALL, ASSAY_PREPARED, ASSAY_STATE_LOOP };
+enum assay_kind { ASSAY_CALL, ASSAY_PREPARED, ASSAY_STATE_LOOP, ASSAY_FRESH };
 
 /* One variant, a static object made by the macros. */
 struct assay_variant {
@@ -129,9 +138,10 @@ struct assay_variant {
     int serial;
     enum assay_kind kind;
     uint64_t (*call)(const uint8_t *data, size_t size);
-    void *(*prepare)(const uint8_t *data, size_t size);
+    void *(*prepare)(const uint8_t *data, size_t size); /* of a fresh variant: what makes a call's state */
     uint64_t (*run)(const void *prepared);
-    void (*release)(void *prepared);
+    uint64_t (*run_fresh)(void *fresh);
+    void (*release)(void *state); /* may be NULL */
     void (*loop)(struct assay_run *run, struct assay_input in);
     int (*available)(void); /* NULL: always */
     const char *reason;     /* why not, where not */
@@ -143,7 +153,7 @@ struct assay_variant {
 #if defined(__cplusplus)
 extern "C" {
 #endif
-__attribute__((weak, visibility("hidden"))) struct assay_variant *assay_registry_1;
+__attribute__((weak, visibility("hidden"))) struct assay_variant *assay_registry_2;
 /* Memory that variants read beside their input. */
 struct assay_declared {
     size_t count; /* above ASSAY_DECLARED_MAX: some were lost */
@@ -161,17 +171,17 @@ extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
 static inline void assay_register(struct assay_variant *variant)
 {
-    variant->next = assay_registry_1;
-    assay_registry_1 = variant;
+    variant->next = assay_registry_2;
+    assay_registry_2 = variant;
 }
 
 #define ASSAY_PASTE_(a, b) a##b
 #define ASSAY_JOIN_(a, b) ASSAY_PASTE_(a, b)
 
 /* A constructor rather than a linker section: .init_array survives --gc-sections, lld's start-stop-gc and relinking. */
-#define ASSAY_REGISTER_(id, name, kind, call, prepare, run, release, loop, available, reason)                            \
+#define ASSAY_REGISTER_(id, name, kind, call, prepare, run, run_fresh, release, loop, available, reason)                 \
     static struct assay_variant ASSAY_JOIN_(assay_variant_, id) = {                                                      \
-        name, __FILE__, id, kind, call, prepare, run, release, loop, available, reason, NULL};                           \
+        name, __FILE__, id, kind, call, prepare, run, run_fresh, release, loop, available, reason, NULL};                \
     __attribute__((constructor)) static void ASSAY_JOIN_(assay_register_, id)(void)                                      \
     {                                                                                                                    \
         assay_register(&ASSAY_JOIN_(assay_variant_, id));                                                                \
@@ -181,14 +191,17 @@ static inline void assay_register(struct assay_variant *variant)
     static int ASSAY_JOIN_(assay_available_, id)(void) { return (condition) ? 1 : 0; }
 
 #define ASSAY_VARIANT_(id, name, fn)                                                                                     \
-    ASSAY_REGISTER_(id, name, ASSAY_CALL, fn, NULL, NULL, NULL, NULL, NULL, NULL)
+    ASSAY_REGISTER_(id, name, ASSAY_CALL, fn, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
 
 #define ASSAY_VARIANT_IF_(id, name, fn, condition, reason)                                                               \
     ASSAY_AVAILABLE_(id, condition)                                                                                      \
-    ASSAY_REGISTER_(id, name, ASSAY_CALL, fn, NULL, NULL, NULL, NULL, ASSAY_JOIN_(assay_available_, id), reason)
+    ASSAY_REGISTER_(id, name, ASSAY_CALL, fn, NULL, NULL, NULL, NULL, NULL, ASSAY_JOIN_(assay_available_, id), reason)
 
 #define ASSAY_VARIANT_PREPARED_(id, name, prepare, fn, release)                                                          \
-    ASSAY_REGISTER_(id, name, ASSAY_PREPARED, NULL, prepare, fn, release, NULL, NULL, NULL)
+    ASSAY_REGISTER_(id, name, ASSAY_PREPARED, NULL, prepare, fn, NULL, release, NULL, NULL, NULL)
+
+#define ASSAY_VARIANT_FRESH_(id, name, make, fn, drop)                                                                   \
+    ASSAY_REGISTER_(id, name, ASSAY_FRESH, NULL, make, NULL, fn, drop, NULL, NULL, NULL)
 
 /* The body is inlined into a function that owns the state by value and never lets its address escape. Only so can the
  * counter stay in a register across assay_use and assay_clobber, which tell the compiler that memory has changed. */
@@ -199,7 +212,7 @@ static inline void assay_register(struct assay_variant *variant)
         struct assay_state assay_state_ = {assay_run_, 1};                                                               \
         ASSAY_JOIN_(assay_body_, id)(&assay_state_, assay_in_);                                                          \
     }                                                                                                                    \
-    ASSAY_REGISTER_(id, name, ASSAY_STATE_LOOP, NULL, NULL, NULL, NULL, ASSAY_JOIN_(assay_loop_, id), NULL, NULL)        \
+    ASSAY_REGISTER_(id, name, ASSAY_STATE_LOOP, NULL, NULL, NULL, NULL, NULL, ASSAY_JOIN_(assay_loop_, id), NULL, NULL)  \
     ASSAY_INLINE void ASSAY_JOIN_(assay_body_, id)(                                                                      \
         struct assay_state * state __attribute__((unused)), struct assay_input in __attribute__((unused)))
 
@@ -207,6 +220,7 @@ static inline void assay_register(struct assay_variant *variant)
 #define ASSAY_VARIANT_IF(name, fn, condition, reason) ASSAY_VARIANT_IF_(__COUNTER__, name, fn, condition, reason)
 #define ASSAY_VARIANT_PREPARED(name, prepare, fn, release)                                                               \
     ASSAY_VARIANT_PREPARED_(__COUNTER__, name, prepare, fn, release)
+#define ASSAY_VARIANT_FRESH(name, make, fn, drop) ASSAY_VARIANT_FRESH_(__COUNTER__, name, make, fn, drop)
 #define ASSAY_LOOP(name, state, in) ASSAY_LOOP_(__COUNTER__, name, state, in)
 
 #define ASSAY_MAIN()                                                                                                     \
@@ -508,10 +522,12 @@ struct assay_window {
     uint64_t units;
 };
 
-/* What `prepare` made of an input for one variant. */
+/* What `prepare` made of an input for one variant; of a fresh one, what one state costs, and what the program had of its
+ * own before there was any: what an allocator keeps of dropped states counts as theirs. */
 struct assay_prepared {
     void *state;
     int made;
+    uint64_t state_bytes, own_bytes;
 };
 
 struct assay_loaded {
@@ -591,7 +607,7 @@ static inline void assay_unload(struct assay_program *program, struct assay_load
 {
     size_t i;
     for (i = 0; input->prepared != NULL && i < program->variant_count; i++) {
-        if (input->prepared[i].made && program->variants[i]->release != NULL) {
+        if (input->prepared[i].made && program->variants[i]->kind == ASSAY_PREPARED && program->variants[i]->release != NULL) {
             program->variants[i]->release(input->prepared[i].state);
         }
     }
@@ -670,6 +686,33 @@ ASSAY_OUTLINE void assay_time_prepared(uint64_t (*run)(const void *), const void
     *combined = answers;
 }
 
+/* A call and its state, or its bytes. */
+struct assay_listed {
+    const uint8_t *data;
+    size_t size;
+    void *fresh;
+};
+
+/* A call of nothing that leaves its state as it is. */
+ASSAY_OUTLINE uint64_t assay_nothing_of_fresh(void *fresh)
+{
+    (void)fresh;
+    return 0;
+}
+
+/* Calls that each have a state of their own, made ahead of the region and dropped behind it. */
+ASSAY_OUTLINE void assay_time_fresh(uint64_t (*run)(void *), const struct assay_listed *listed, uint64_t iterations,
+                                    uint64_t *combined, struct assay_region *region)
+{
+    uint64_t answers = *combined;
+    assay_region_open(region);
+    for (; iterations-- != 0; listed++) {
+        answers = assay_combine(answers, run(listed->fresh));
+    }
+    assay_region_close(region);
+    *combined = answers;
+}
+
 /* One run of a loop. 0 where the loop did not go through all its iterations. */
 ASSAY_OUTLINE int assay_time_loop(const struct assay_variant *variant, const struct assay_loaded *input,
                                   uint64_t iterations, uint64_t *answer, struct assay_region *region)
@@ -706,6 +749,19 @@ ASSAY_OUTLINE void assay_trace_prepared(uint64_t (*run)(const void *), const voi
     assay_pass_open(pass);
     while (iterations-- != 0) {
         answers = assay_combine(answers, run(state));
+    }
+    assay_pass_close();
+    *combined = answers;
+}
+
+/* A stretch of a pass over fresh states: a pass goes on, between marks of its own, where all its states were too many. */
+ASSAY_OUTLINE void assay_trace_fresh(uint64_t (*run)(void *), const struct assay_listed *listed, uint64_t calls,
+                                     uint64_t *combined, const struct assay_pass *pass)
+{
+    uint64_t answers = *combined;
+    assay_pass_open(pass);
+    for (; calls-- != 0; listed++) {
+        answers = assay_combine(answers, run(listed->fresh));
     }
     assay_pass_close();
     *combined = answers;
@@ -797,12 +853,6 @@ static inline const char *assay_traced_pass(const struct assay_program *program,
 
 enum assay_coldness { ASSAY_HOT, ASSAY_ROTATING, ASSAY_COLD_DATA, ASSAY_COLD_CODE };
 
-/* One call: its bytes, or in `data` the state that was prepared. */
-struct assay_listed {
-    const uint8_t *data;
-    size_t size;
-};
-
 /* Copies of an input at other addresses, and what the variant prepared of each. They live as long as the request: many
  * programs are alive at once, and the copies of each exceed all caches. */
 struct assay_copies {
@@ -821,6 +871,8 @@ struct assay_usage {
     uint8_t *evict; /* memory to fill the caches with; NULL: not yet needed */
     size_t evict_bytes;
     struct assay_listed *calls; /* those of one sample; NULL: hot and independent, with nothing to list */
+    uint64_t fresh_bytes;       /* that the states of one sample may take */
+    uint64_t own_bytes;         /* the program's own memory before there were any */
 };
 
 /* Read before a region and always 0, which neither compiler nor processor can know: `answer & zero` is 0, and cannot be
@@ -890,14 +942,34 @@ ASSAY_OUTLINE void assay_time_chained_states(uint64_t (*run)(const void *), cons
     *combined = answers;
 }
 
-/* The listed calls of either kind, waiting for each other or not. */
-static inline void assay_time_as(const struct assay_usage *usage, uint64_t (*call)(const uint8_t *, size_t),
-                                 uint64_t (*run)(const void *), uint64_t iterations, uint64_t *combined,
-                                 struct assay_region *region)
+ASSAY_OUTLINE void assay_time_chained_fresh(uint64_t (*run)(void *), const struct assay_listed *listed,
+                                            uint64_t iterations, uint64_t *combined, struct assay_region *region)
 {
-    if (run != NULL && usage->dependent) {
+    uint64_t answers = *combined, answer = 0, zero = assay_zero;
+    assay_region_open(region);
+    for (; iterations-- != 0; listed++) {
+        answer = run((void *)((uintptr_t)listed->fresh + (uintptr_t)(answer & zero)));
+        answers = assay_combine(answers, answer);
+    }
+    assay_region_close(region);
+    *combined = answers;
+}
+
+/* The listed calls of either kind, waiting for each other or not. With `idle` functions that do nothing are called instead:
+ * so that neither the clocks, nor the loop around the calls, nor the list of them are cold. */
+static inline void assay_time_as(const struct assay_usage *usage, const struct assay_variant *variant, int idle,
+                                 uint64_t iterations, uint64_t *combined, struct assay_region *region)
+{
+    uint64_t (*call)(const uint8_t *, size_t) = idle ? assay_nothing : variant->call;
+    uint64_t (*run)(const void *) = idle ? assay_nothing_of_state : variant->run;
+    uint64_t (*run_fresh)(void *) = idle ? assay_nothing_of_fresh : variant->run_fresh;
+    if (variant->kind == ASSAY_FRESH && usage->dependent) {
+        assay_time_chained_fresh(run_fresh, usage->calls, iterations, combined, region);
+    } else if (variant->kind == ASSAY_FRESH) {
+        assay_time_fresh(run_fresh, usage->calls, iterations, combined, region);
+    } else if (variant->kind == ASSAY_PREPARED && usage->dependent) {
         assay_time_chained_states(run, usage->calls, iterations, combined, region);
-    } else if (run != NULL) {
+    } else if (variant->kind == ASSAY_PREPARED) {
         assay_time_listed_states(run, usage->calls, iterations, combined, region);
     } else if (usage->dependent) {
         assay_time_chained(call, usage->calls, iterations, combined, region);
@@ -906,14 +978,12 @@ static inline void assay_time_as(const struct assay_usage *usage, uint64_t (*cal
     }
 }
 
-/* The same with functions that do nothing: so that neither the clocks, nor the loop around the calls, nor the list of them
- * are cold. */
-static inline void assay_warm_surroundings(const struct assay_usage *usage, int prepared, uint64_t iterations)
+static inline void assay_warm_surroundings(const struct assay_usage *usage, const struct assay_variant *variant,
+                                           uint64_t iterations)
 {
     struct assay_region ignored;
     uint64_t nothing = 0;
-    assay_time_as(usage, prepared ? NULL : assay_nothing, prepared ? assay_nothing_of_state : NULL, iterations, &nothing,
-                  &ignored);
+    assay_time_as(usage, variant, 1, iterations, &nothing, &ignored);
 }
 
 /* Whether single lines can be put out of all caches by an instruction that programs may execute. */
@@ -1147,6 +1217,85 @@ static inline const char *assay_make_copies(const struct assay_variant *variant,
     return NULL;
 }
 
+/* The program's own memory that the system has given it, bytes; 0 where it does not say. Kernels count by 64 pages per
+ * thread or so, so a reading may be wrong by ASSAY_OWN_GRAIN. */
+#define ASSAY_OWN_GRAIN 262144u
+static inline uint64_t assay_own_bytes(void)
+{
+    char text[128], *at = text;
+    unsigned long long resident, shared;
+    ssize_t bytes;
+    int file = open("/proc/self/statm", O_RDONLY);
+    if (file < 0) {
+        return 0;
+    }
+    bytes = read(file, text, sizeof text - 1);
+    close(file);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    (void)strtoull(at, &at, 10);
+    resident = strtoull(at, &at, 10);
+    shared = strtoull(at, &at, 10);
+    return resident > shared ? (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static inline void assay_drop_states(const struct assay_variant *variant, struct assay_listed *listed, uint64_t count)
+{
+    for (; count-- != 0; listed++) {
+        if (variant->release != NULL) {
+            variant->release(listed->fresh);
+        }
+        listed->fresh = NULL;
+    }
+}
+
+/* Makes the states of the first `count` listed calls, or as many as the memory allows. Returns how many were made. How much
+ * they take is looked at when they may have come half of the way to the limit, so hardly ever. */
+static inline uint64_t assay_make_states(const struct assay_variant *variant, const struct assay_usage *usage,
+                                         struct assay_listed *listed, uint64_t count)
+{
+    uint64_t made = 0, look = 1;
+    while (made < count) {
+        listed[made].fresh = variant->prepare(listed[made].data, listed[made].size);
+        if (++made == look) {
+            uint64_t now = assay_own_bytes();
+            uint64_t taken = now > usage->own_bytes ? now - usage->own_bytes : 0;
+            if (taken > usage->fresh_bytes) {
+                break;
+            }
+            look += 1 + (usage->fresh_bytes - taken) / 2 / ((taken + ASSAY_OWN_GRAIN) / made);
+        }
+    }
+    return made;
+}
+
+#define ASSAY_TRIED_STATES 1024
+#define ASSAY_TRIED_BYTES 1048576u
+#define ASSAY_TRIED_NS 5000000u
+
+/* What one state costs, bytes: tries some, until together they take a megabyte. */
+static inline uint64_t assay_cost_of_state(const struct assay_variant *variant, const struct assay_loaded *input,
+                                           const struct assay_usage *usage)
+{
+    struct assay_listed *tried = (struct assay_listed *)calloc(ASSAY_TRIED_STATES, sizeof *tried);
+    uint64_t begun = assay_wall_ns(), count = 0, taken = 0, now;
+    if (tried == NULL) {
+        return 0;
+    }
+    while (count < ASSAY_TRIED_STATES && taken < ASSAY_TRIED_BYTES && assay_wall_ns() - begun < ASSAY_TRIED_NS) {
+        const struct assay_window *window = &input->windows[count % input->window_count];
+        tried[count++].fresh = variant->prepare(window->data, window->size);
+        if ((count & (count - 1)) == 0 || count % 64 == 0) {
+            now = assay_own_bytes();
+            taken = now > usage->own_bytes ? now - usage->own_bytes : 0;
+        }
+    }
+    now = assay_own_bytes();
+    taken = now > usage->own_bytes ? now - usage->own_bytes : 0;
+    assay_drop_states(variant, tried, count);
+    free(tried);
+    return taken / count;
+}
+
 /* Gives back what a request was given. */
 static inline void assay_end_usage(const struct assay_variant *variant, struct assay_usage *usage)
 {
@@ -1168,10 +1317,12 @@ static inline void assay_end_usage(const struct assay_variant *variant, struct a
 }
 
 /* What a request asks for and cannot have, or NULL with all that its samples need made ready. */
-static inline const char *assay_begin_usage(const struct assay_variant *variant, const struct assay_loaded *input,
-                                            struct assay_usage *usage, uint64_t iterations)
+static inline const char *assay_begin_usage(const struct assay_variant *variant, struct assay_prepared *prepared,
+                                            const struct assay_loaded *input, struct assay_usage *usage,
+                                            uint64_t iterations)
 {
-    if (usage->state == ASSAY_HOT && !usage->dependent && usage->step == 1) {
+    int fresh = variant->kind == ASSAY_FRESH;
+    if (usage->state == ASSAY_HOT && !usage->dependent && usage->step == 1 && !fresh) {
         return NULL;
     }
     if (variant->kind == ASSAY_STATE_LOOP) {
@@ -1180,6 +1331,10 @@ static inline const char *assay_begin_usage(const struct assay_variant *variant,
     }
     if (iterations > ASSAY_LISTED_MAX) {
         return "more calls in a sample than can be listed";
+    }
+    if (fresh && usage->state == ASSAY_ROTATING) {
+        return "every call of a fresh variant has a state of its own, so there are no copies to rotate over (states: hot, "
+               "cold_data, cold_code)";
     }
     if (usage->state == ASSAY_COLD_CODE && !ASSAY_FLUSHES) {
         return "this CPU has no instruction that evicts code from the caches";
@@ -1199,6 +1354,15 @@ static inline const char *assay_begin_usage(const struct assay_variant *variant,
     usage->calls = (struct assay_listed *)calloc((size_t)iterations, sizeof *usage->calls);
     if (usage->calls == NULL) {
         return "out of memory";
+    }
+    if (fresh) {
+        usage->own_bytes = prepared->made ? prepared->own_bytes : assay_own_bytes();
+        if (!prepared->made) {
+            prepared->own_bytes = usage->own_bytes;
+            prepared->state_bytes = assay_cost_of_state(variant, input, usage);
+            prepared->made = 1;
+        }
+        return NULL;
     }
     return usage->state == ASSAY_ROTATING ? assay_make_copies(variant, input, &usage->copies) : NULL;
 }
@@ -1232,15 +1396,16 @@ static inline uint64_t assay_list_calls(const struct assay_variant *variant, siz
 }
 
 /* Makes cold what the listed calls will read. Returns NULL or why not. */
-static inline const char *assay_cool_data(const struct assay_loaded *input, struct assay_usage *usage, int prepared,
-                                          uint64_t iterations)
+static inline const char *assay_cool_data(const struct assay_variant *variant, const struct assay_loaded *input,
+                                          struct assay_usage *usage, uint64_t iterations)
 {
     const struct assay_declared *declared = &assay_declared_1;
+    int prepared = variant->kind == ASSAY_PREPARED;
     uint64_t i;
-    if (!ASSAY_FLUSHES || (prepared && declared->count == 0)) {
-        /* Only the program knows where a prepared state lies, so all caches are emptied. */
+    if (!ASSAY_FLUSHES || variant->kind == ASSAY_FRESH || (prepared && declared->count == 0)) {
+        /* Only the program knows where a state lies, so all caches are emptied. */
         const char *why = assay_evict(usage);
-        assay_warm_surroundings(usage, prepared, iterations);
+        assay_warm_surroundings(usage, variant, iterations);
         return why;
     }
     for (i = 0; i < declared->count; i++) {
@@ -1256,14 +1421,23 @@ static inline const char *assay_cool_data(const struct assay_loaded *input, stru
 }
 
 /* Fills the branch predictor; then the bytes that the call gets, the clocks and the code around the call are warm. */
-static inline const char *assay_fill_predictor(const struct assay_usage *usage, int prepared)
+static inline const char *assay_fill_predictor(const struct assay_usage *usage, const struct assay_variant *variant)
 {
     const char *why = assay_do_other_work();
-    if (!prepared) {
+    if (variant->kind == ASSAY_CALL) {
         assay_walk_lines(usage->calls[0].data, usage->calls[0].size);
     }
-    assay_warm_surroundings(usage, prepared, 1);
+    assay_warm_surroundings(usage, variant, 1);
     return why;
+}
+
+/* The address of what is timed. */
+static inline uintptr_t assay_code_of(const struct assay_variant *variant)
+{
+    return variant->kind == ASSAY_CALL       ? (uintptr_t)variant->call
+           : variant->kind == ASSAY_PREPARED ? (uintptr_t)variant->run
+           : variant->kind == ASSAY_FRESH    ? (uintptr_t)variant->run_fresh
+                                             : (uintptr_t)variant->loop;
 }
 
 /* Flushes the first lines of a function, but for those of the code around its call. */
@@ -1284,14 +1458,18 @@ static inline void assay_flush_entry(uintptr_t entry, uintptr_t around)
  * is filled and led astray once before the code is flushed, and the first lines are flushed once more at the end. */
 static inline const char *assay_cool_code(const struct assay_variant *variant, const struct assay_usage *usage)
 {
-    int prepared = variant->kind == ASSAY_PREPARED;
-    const char *why = assay_fill_predictor(usage, prepared);
+    const char *why = assay_fill_predictor(usage, variant);
     why = why != NULL ? why : assay_flush_code();
-    why = why != NULL ? why : assay_fill_predictor(usage, prepared);
-    assay_flush_entry(prepared ? (uintptr_t)variant->run : (uintptr_t)variant->call,
-                      prepared ? (uintptr_t)assay_time_listed_states : (uintptr_t)assay_time_listed);
+    why = why != NULL ? why : assay_fill_predictor(usage, variant);
+    assay_flush_entry(assay_code_of(variant), variant->kind == ASSAY_FRESH      ? (uintptr_t)assay_time_fresh
+                                              : variant->kind == ASSAY_PREPARED ? (uintptr_t)assay_time_listed_states
+                                                                                : (uintptr_t)assay_time_listed);
     return why;
 }
+
+static const char assay_too_large[] = "the states of one sample take more memory than fresh states may (64 MiB, unless the "
+                                      "experiment's fresh_memory or the program's ASSAY_FRESH_BYTES says otherwise)";
+#define ASSAY_TRACED_STATES 65536u
 
 /* One sample of listed calls. Returns NULL or why there is none. */
 static inline const char *assay_sample_listed(const struct assay_program *program, size_t index, struct assay_loaded *input,
@@ -1299,18 +1477,98 @@ static inline const char *assay_sample_listed(const struct assay_program *progra
                                               uint64_t *combined, uint64_t *units, struct assay_region *region)
 {
     const struct assay_variant *variant = program->variants[index];
-    int prepared = variant->kind == ASSAY_PREPARED;
     const char *why = NULL;
+    uint64_t made = 0;
     *units = assay_list_calls(variant, index, input, usage, at, iterations);
-    if (usage->state == ASSAY_COLD_DATA) {
-        why = assay_cool_data(input, usage, prepared, iterations);
-    } else if (usage->state == ASSAY_COLD_CODE) {
+    if (variant->kind == ASSAY_FRESH) {
+        made = assay_make_states(variant, usage, usage->calls, iterations);
+        why = made == iterations ? NULL : assay_too_large;
+    }
+    if (why == NULL && usage->state == ASSAY_COLD_DATA) {
+        why = assay_cool_data(variant, input, usage, iterations);
+    } else if (why == NULL && usage->state == ASSAY_COLD_CODE) {
         why = assay_cool_code(variant, usage);
     }
     if (why == NULL) {
-        assay_time_as(usage, variant->call, variant->run, iterations, combined, region);
+        assay_time_as(usage, variant, 0, iterations, combined, region);
     }
+    assay_drop_states(variant, usage->calls, made);
     return why;
+}
+
+/* One sample of any kind as it is where nothing else is asked for. */
+static inline const char *assay_plain_sample(const struct assay_program *program, size_t index, struct assay_loaded *input,
+                                             size_t *at, uint64_t iterations, uint64_t *combined, uint64_t *units,
+                                             struct assay_region *region)
+{
+    struct assay_usage usage;
+    const char *why;
+    if (program->variants[index]->kind != ASSAY_FRESH) {
+        return assay_sample(program, index, input, at, iterations, combined, units, region);
+    }
+    memset(&usage, 0, sizeof usage);
+    usage.step = 1;
+    usage.fresh_bytes = ASSAY_FRESH_BYTES;
+    why = assay_begin_usage(program->variants[index], &input->prepared[index], input, &usage, iterations);
+    if (why == NULL) {
+        why = assay_sample_listed(program, index, input, &usage, at, iterations, combined, units, region);
+    }
+    assay_end_usage(program->variants[index], &usage);
+    return why;
+}
+
+/* One traced pass of a fresh variant. Its states are made ahead of the marks, as many at a time as memory allows; what
+ * follows the first of these stretches has ASSAY_GOES_ON added to its pass. With `idle` all is done but the calls. */
+#define ASSAY_GOES_ON 0x80000000u
+static inline const char *assay_traced_fresh(const struct assay_variant *variant, struct assay_loaded *input, size_t at,
+                                             uint64_t windows, int idle, uint64_t *combined, uint64_t *units,
+                                             struct assay_pass pass)
+{
+    struct assay_usage usage;
+    uint64_t done = 0, most = windows < ASSAY_TRACED_STATES ? windows : ASSAY_TRACED_STATES;
+    memset(&usage, 0, sizeof usage);
+    usage.fresh_bytes = ASSAY_FRESH_BYTES;
+    usage.calls = (struct assay_listed *)calloc((size_t)most + 1, sizeof *usage.calls);
+    if (usage.calls == NULL) {
+        return "out of memory";
+    }
+    *units = 0;
+    do {
+        uint64_t batch = windows - done < most ? windows - done : most, made, i;
+        for (i = 0; i < batch; i++) {
+            const struct assay_window *window = &input->windows[(at + i) % input->window_count];
+            usage.calls[i].data = window->data;
+            usage.calls[i].size = window->size;
+        }
+        usage.own_bytes = assay_own_bytes(); /* an emulator's memory grows meanwhile */
+        made = assay_make_states(variant, &usage, usage.calls, batch);
+        for (i = 0; i < made; i++) {
+            *units += input->windows[(at + i) % input->window_count].units;
+        }
+        assay_trace_fresh(variant->run_fresh, usage.calls, idle ? 0 : made, combined, &pass);
+        assay_drop_states(variant, usage.calls, made);
+        at = (size_t)((at + made) % input->window_count);
+        done += made;
+        pass.pass |= ASSAY_GOES_ON;
+    } while (done < windows);
+    free(usage.calls);
+    return NULL;
+}
+
+/* The answer of one call of bytes. */
+static inline uint64_t assay_answer_of(const struct assay_variant *variant, const uint8_t *data, size_t size)
+{
+    uint64_t answer;
+    void *fresh;
+    if (variant->kind == ASSAY_CALL) {
+        return variant->call(data, size);
+    }
+    fresh = variant->prepare(data, size);
+    answer = variant->run_fresh(fresh);
+    if (variant->release != NULL) {
+        variant->release(fresh);
+    }
+    return answer;
 }
 
 /* The answers without timing. Returns NULL or why there is none. */
@@ -1328,9 +1586,9 @@ static inline const char *assay_answers(const struct assay_program *program, siz
     } else if (variant->kind == ASSAY_PREPARED) {
         *whole = variant->run(assay_prepared_state(variant, index, input));
     } else {
-        *whole = variant->call(input->map, input->size);
+        *whole = assay_answer_of(variant, input->map, input->size);
         for (i = 0; i < input->window_count; i++) {
-            *windows = assay_combine(*windows, variant->call(input->windows[i].data, input->windows[i].size));
+            *windows = assay_combine(*windows, assay_answer_of(variant, input->windows[i].data, input->windows[i].size));
         }
         return NULL;
     }
@@ -1418,16 +1676,14 @@ static inline struct assay_costs assay_calibrate(void)
 
 static inline const char *assay_kind_name(enum assay_kind kind)
 {
-    return kind == ASSAY_CALL ? "call" : kind == ASSAY_PREPARED ? "prepared" : "loop";
+    return kind == ASSAY_CALL ? "call" : kind == ASSAY_PREPARED ? "prepared" : kind == ASSAY_FRESH ? "fresh" : "loop";
 }
 
 /* Where the variant's code starts, from the start of the program's image; 0 where the linker does not say. */
 static inline uint64_t assay_entry(const struct assay_variant *variant)
 {
     uintptr_t image = (uintptr_t)__ehdr_start;
-    uintptr_t entry = variant->kind == ASSAY_CALL       ? (uintptr_t)variant->call
-                      : variant->kind == ASSAY_PREPARED ? (uintptr_t)variant->run
-                                                        : (uintptr_t)variant->loop;
+    uintptr_t entry = assay_code_of(variant);
     return image == 0 || entry < image ? 0 : (uint64_t)(entry - image);
 }
 
@@ -1455,7 +1711,7 @@ static inline int assay_collect(struct assay_program *program, char *why, size_t
     struct assay_variant *variant;
     size_t count = 0, i, j;
     memset(program, 0, sizeof *program);
-    for (variant = assay_registry_1; variant != NULL; variant = variant->next) {
+    for (variant = assay_registry_2; variant != NULL; variant = variant->next) {
         count++;
     }
     program->variants = (struct assay_variant **)calloc(count + 1, sizeof *program->variants);
@@ -1463,7 +1719,7 @@ static inline int assay_collect(struct assay_program *program, char *why, size_t
         snprintf(why, why_bytes, "%s", count == 0 ? "the program registers no variant" : "out of memory");
         return 0;
     }
-    for (variant = assay_registry_1; variant != NULL; variant = variant->next) {
+    for (variant = assay_registry_2; variant != NULL; variant = variant->next) {
         for (i = program->variant_count++; i > 0 && assay_declared_before(variant, program->variants[i - 1]); i--) {
             program->variants[i] = program->variants[i - 1];
         }
@@ -1878,6 +2134,10 @@ static inline struct assay_usage assay_read_usage(struct assay_fields *fields)
     usage.copies.count = (size_t)assay_number_or(fields, "copies", 0, ASSAY_COPIES_MAX, 0);
     usage.step = assay_number_or(fields, "step", 1, UINT64_MAX, 1);
     usage.evict_bytes = (size_t)assay_number_or(fields, "evict", 0, SIZE_MAX / 4, 0);
+    usage.fresh_bytes = assay_number_or(fields, "fresh", 0, UINT64_MAX / 4, 0);
+    if (usage.fresh_bytes == 0) {
+        usage.fresh_bytes = ASSAY_FRESH_BYTES;
+    }
     if (usage.evict_bytes == 0) {
         usage.evict_bytes = ASSAY_EVICT_BYTES;
     }
@@ -1894,14 +2154,14 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
     struct assay_usage usage = assay_read_usage(fields);
     uint64_t check = 0, units, i;
     const char *why;
-    char pulses[128] = "";
+    char pulses[128] = "", cost[64] = "";
     struct assay_pulse before, after;
     at = (size_t)assay_number(fields, "window", 0, input == NULL ? 0 : input->window_count - 1);
     if (fields->problem[0] != '\0') {
         assay_say(channel, "error reason=measure: %s", fields->problem);
         return;
     }
-    why = assay_begin_usage(program->variants[variant], input, &usage, iterations);
+    why = assay_begin_usage(program->variants[variant], &input->prepared[variant], input, &usage, iterations);
     before = assay_take_pulse();
     for (i = 0; why == NULL && i < warmup + samples; i++) {
         struct assay_region region;
@@ -1923,7 +2183,10 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
     }
     assay_end_usage(program->variants[variant], &usage);
     if (why == NULL) {
-        assay_say(channel, "measured check=%016llx", (unsigned long long)check);
+        if (program->variants[variant]->kind == ASSAY_FRESH) {
+            snprintf(cost, sizeof cost, " state_bytes=%llu", (unsigned long long)input->prepared[variant].state_bytes);
+        }
+        assay_say(channel, "measured check=%016llx%s", (unsigned long long)check, cost);
     } else {
         assay_say(channel, "error reason=measure: %s", why);
     }
@@ -1936,6 +2199,7 @@ static inline void assay_serve_trace(struct assay_channel *channel, struct assay
     uint64_t windows = assay_number(fields, "windows", 0, UINT64_MAX);
     uint64_t passes = assay_number(fields, "passes", 1, ASSAY_SAMPLES_MAX);
     uint64_t check = 0, units = 0, i;
+    int idle = assay_number_or(fields, "idle", 0, 1, 0) != 0;
     struct assay_pass pass = {0, 0, 0};
     at = (size_t)assay_number(fields, "window", 0, input == NULL ? 0 : input->window_count - 1);
     if (fields->problem[0] != '\0') {
@@ -1947,7 +2211,9 @@ static inline void assay_serve_trace(struct assay_channel *channel, struct assay
     for (i = 0; i < passes; i++) {
         const char *why;
         pass.pass = (unsigned long)i;
-        why = assay_traced_pass(program, input, at, windows, &check, &units, &pass);
+        why = program->variants[variant]->kind == ASSAY_FRESH
+                  ? assay_traced_fresh(program->variants[variant], input, at, windows, idle, &check, &units, pass)
+                  : assay_traced_pass(program, input, at, idle ? 0 : windows, &check, &units, &pass);
         if (why != NULL) {
             assay_say(channel, "error reason=trace: %s", why);
             return;
@@ -2211,6 +2477,10 @@ static inline struct assay_loaded *assay_load_alone(struct assay_program *progra
     return &program->inputs[0];
 }
 
+/* From this length on a sample of fresh states is not made longer at the cost of states that leave the first cache. */
+#define ASSAY_FRESH_NS 10000
+#define ASSAY_FRESH_CACHED 32768
+
 /* The answer, and how many calls fill a sample of a fifth of a millisecond: long against the clocks, short against
  * what interrupts. */
 static inline void assay_size_row(const struct assay_program *program, size_t index, struct assay_loaded *input,
@@ -2221,8 +2491,10 @@ static inline void assay_size_row(const struct assay_program *program, size_t in
     size_t at = 0;
     row->problem = assay_answers(program, index, input, &row->whole, &windows);
     for (row->iterations = 1; row->problem == NULL && row->iterations < (1u << 30); row->iterations *= 2) {
-        row->problem = assay_sample(program, index, input, &at, row->iterations, &combined, &units, &region);
-        if (row->problem != NULL || region.wall_ns >= ASSAY_ALONE_TARGET_NS / 2) {
+        row->problem = assay_plain_sample(program, index, input, &at, row->iterations, &combined, &units, &region);
+        if (row->problem != NULL || region.wall_ns >= ASSAY_ALONE_TARGET_NS / 2 ||
+            (region.wall_ns >= ASSAY_FRESH_NS &&
+             (row->iterations + 1) * input->prepared[index].state_bytes > ASSAY_FRESH_CACHED / 2)) {
             break;
         }
     }
@@ -2250,7 +2522,7 @@ static inline void assay_measure_rows(const struct assay_program *program, struc
             if (row->ns == NULL || row->problem != NULL) {
                 continue;
             }
-            row->problem = assay_sample(program, index, input, &at, row->iterations, &combined, &units, &region);
+            row->problem = assay_plain_sample(program, index, input, &at, row->iterations, &combined, &units, &region);
             ns = ((double)region.wall_ns - costs->region_wall_ns) / (double)row->iterations;
             ns = ns > 0.0 ? ns : 0.0;
             if (region.switches != 0) {
@@ -2326,6 +2598,10 @@ static inline void assay_print_table(const struct assay_program *program, const 
         }
         if (row->taken == 0) {
             printf("  other work interrupted every sample");
+        }
+        if (program->variants[i]->kind == ASSAY_FRESH) {
+            printf("  %llu fresh states at a time, %llu KiB", (unsigned long long)row->iterations,
+                   (unsigned long long)((row->iterations * input->prepared[i].state_bytes + 1023) / 1024));
         }
         printf("\n");
     }

@@ -46,4 +46,25 @@ ASSAY_LOOP("sum/looped", state, in)
     assay_answer(state, total);
 }
 ASSAY_VARIANT_IF("absent", sum, 0, "no machine can run this")
+static void *copy_of(const uint8_t *data, size_t size)
+{
+    struct bytes *copy = (struct bytes *)malloc(sizeof *copy + size);
+    if (copy == NULL) {
+        abort();
+    }
+    copy->data = (uint8_t *)(copy + 1);
+    copy->size = size;
+    memcpy(copy + 1, data, size);
+    return copy;
+}
+
+static uint64_t sum_and_clear(void *fresh)
+{
+    struct bytes *copy = (struct bytes *)fresh;
+    uint64_t total = sum(copy->data, copy->size);
+    memset(copy + 1, 0, copy->size);
+    return total;
+}
+
+ASSAY_VARIANT_FRESH("sum/fresh", copy_of, sum_and_clear, free)
 ASSAY_MAIN()

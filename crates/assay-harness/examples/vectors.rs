@@ -20,5 +20,10 @@ fn main() -> ExitCode {
             state.answer(total);
         })
         .variant_if("absent", sum, false, "no machine can run this")
+        .fresh("sum/fresh", <[u8]>::to_vec, |copy: &mut Vec<u8>| {
+            let total = sum(copy);
+            copy.fill(0);
+            total
+        })
         .main()
 }

@@ -12,6 +12,9 @@ use std::process::ExitCode;
 const BUILT_IN_BYTES: usize = 1_000_000;
 const TARGET_NS: u64 = 200_000;
 const ROUNDS: usize = 4096;
+/// From this length on a sample of fresh states is not made longer at the cost of states that leave the first cache.
+const FRESH_NS: u64 = 10_000;
+const FRESH_CACHED: u64 = 32_768;
 
 /// Reads the command line and prints what it asks for.
 pub(crate) fn main(variants: &[RegisteredVariant]) -> ExitCode {
@@ -171,12 +174,17 @@ fn size(
     }
     let answer = sample::answers(variant, index, input)?.whole;
     let mut iterations = 1;
-    while iterations < 1 << 30
-        && sample::take(variant, index, input, &mut 0, iterations, &mut 0)?.region.wall_ns < TARGET_NS / 2
-    {
+    let state_bytes = |input: &MappedInput| input.states[index].map(|costs| costs.state_bytes);
+    while iterations < 1 << 30 {
+        let wall_ns = sample::take(variant, index, input, &mut 0, iterations, &mut 0)?.region.wall_ns;
+        let leaves_cache = (iterations + 1) * state_bytes(input).unwrap_or(0) > FRESH_CACHED / 2;
+        if wall_ns >= TARGET_NS / 2 || (wall_ns >= FRESH_NS && leaves_cache) {
+            break;
+        }
         iterations *= 2;
     }
-    Ok(VariantFigures { answer, iterations, ..VariantFigures::default() })
+    let state_bytes = state_bytes(input);
+    Ok(VariantFigures { answer, iterations, state_bytes, ..VariantFigures::default() })
 }
 
 /// One more sample of a variant.

@@ -2,7 +2,7 @@
 
 use crate::state::{Pass, Run, State};
 use crate::variant::{Body, RegisteredVariant};
-use crate::{alone, lab, listed, sample, system, trace};
+use crate::{alone, fresh, lab, listed, sample, system, trace};
 use std::any::Any;
 use std::process::ExitCode;
 
@@ -55,6 +55,21 @@ impl Bench {
             trace: Box::new(trace),
         };
         self.add(name, run as *const (), body, None)
+    }
+
+    /// Adds a function that changes what it is called on: sorting in place, inserting, freeing. `make` makes a state of each
+    /// call's bytes, `run` gets it, and its `Drop` comes afterwards; only `run` is timed.
+    ///
+    /// The states of one sample exist at once, in at most 64 MiB (see [`Bench::fresh_memory`]).
+    pub fn fresh<S: 'static>(self, name: &str, make: fn(&'static [u8]) -> S, run: fn(&mut S) -> u64) -> Self {
+        self.add(name, run as *const (), Body::Fresh(fresh::FreshCalls::new(make, run)), None)
+    }
+
+    /// Lets the states of fresh variants that exist at once take so many bytes, instead of 64 MiB. An experiment's
+    /// `fresh_memory` comes before it.
+    pub fn fresh_memory(self, bytes: u64) -> Self {
+        fresh::set_memory(bytes);
+        self
     }
 
     /// Adds the program's own loop over the whole input: setup, `while state.next() { ... }`, `state.answer(value)`.

@@ -55,9 +55,7 @@ fn flush_declared() -> Result<bool, String> {
 /// Makes the bytes of calls cold, and what the program declared. `warm` makes all around the calls warm again.
 pub(crate) fn data(listed: &[&[u8]], evict_bytes: usize, warm: &mut dyn FnMut()) -> Result<(), String> {
     if !FLUSHES {
-        evict(evict_bytes)?;
-        warm();
-        return Ok(());
+        return everything(evict_bytes, warm);
     }
     flush_declared()?;
     listed.iter().for_each(|data| flush_lines(data.as_ptr(), data.len(), false));
@@ -70,6 +68,11 @@ pub(crate) fn prepared_data(input: &[u8], evict_bytes: usize, warm: &mut dyn FnM
         flush_lines(input.as_ptr(), input.len(), false);
         return Ok(());
     }
+    everything(evict_bytes, warm)
+}
+
+/// Makes all cold, where what calls read lies who knows where; what the program declared lies there too.
+pub(crate) fn everything(evict_bytes: usize, warm: &mut dyn FnMut()) -> Result<(), String> {
     evict(evict_bytes)?;
     warm();
     Ok(())

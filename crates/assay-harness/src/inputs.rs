@@ -1,6 +1,7 @@
 //! Loaded inputs: mapped bytes, their windows, and what variants prepared from them.
 
 use crate::cool;
+use crate::fresh::StateCosts;
 use crate::system::{self, Reserved};
 use std::any::Any;
 use std::fs::File;
@@ -19,6 +20,8 @@ pub(crate) struct MappedInput {
     pub(crate) windows: Vec<Window>,
     /// What each variant prepared from it, made on the first request.
     pub(crate) prepared: Vec<Option<Box<dyn Any>>>,
+    /// What the states of each fresh variant cost, found on the first request.
+    pub(crate) states: Vec<Option<StateCosts>>,
     copies: Option<Copies>,
 }
 
@@ -54,6 +57,7 @@ impl MappedInput {
             units,
             windows: Vec::new(),
             prepared: (0..variants).map(|_| None).collect(),
+            states: vec![None; variants],
             copies: None,
         }
     }

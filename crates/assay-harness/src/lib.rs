@@ -40,6 +40,7 @@ mod clock;
 mod cool;
 mod fields;
 mod flush;
+mod fresh;
 mod inputs;
 mod lab;
 mod listed;

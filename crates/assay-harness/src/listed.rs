@@ -3,6 +3,7 @@
 
 use crate::clock::{Region, RegionStart};
 use crate::cool::{self, CallPlace};
+use crate::fresh;
 use crate::inputs::MappedInput;
 use crate::sample::{Sample, combine};
 use crate::system;
@@ -164,6 +165,10 @@ pub(crate) fn take(
                 CacheState::Hot | CacheState::Rotating => {}
             }
             Ok(Sample { region: time_listed(&listed, how, combined), units })
+        }
+        Body::Fresh(calls) => {
+            let windows = windows(input, usage, at, iterations);
+            fresh::take(calls, (variant, index), input, usage, &windows, combined)
         }
         Body::Loop { .. } => Err("a loop cannot be listed".to_owned()),
     }

@@ -2,7 +2,9 @@
 
 use crate::clock::{Costs, Region, RegionStart};
 use crate::inputs::{MappedInput, Window};
+use crate::listed;
 use crate::state::Run;
+use crate::usage::Usage;
 use crate::variant::{Body, RegisteredVariant};
 
 /// Why a loop gave no sample.
@@ -99,6 +101,7 @@ pub(crate) fn take(
             let state = input.prepared[index].get_or_insert_with(|| prepare(input.data));
             Ok(Sample { region: time(state.as_ref(), iterations, combined), units: whole_units })
         }
+        Body::Fresh(_) => listed::take(variant, index, input, &Usage::plain(), at, iterations, combined),
         Body::Loop { run, .. } => {
             let (answer, region) = timed(run, iterations, input.data)?;
             *combined = combine(*combined, answer);
@@ -120,9 +123,14 @@ pub(crate) fn answers(
                 input.windows.iter().fold(0, |combined, window| combine(combined, call(window.data)));
             return Ok(Answers { whole, windows });
         }
+        Body::Fresh(calls) => {
+            let windows =
+                input.windows.iter().fold(0, |combined, window| combine(combined, calls.answer(window.data)));
+            return Ok(Answers { whole: calls.answer(input.data), windows });
+        }
         Body::Prepared { prepare, time, .. } => {
             let state = input.prepared[index].get_or_insert_with(|| prepare(input.data));
-            let mut whole = 0; // rotl(0, 5) ^ answer is the answer itself
+            let mut whole = 0; // combining with 0 leaves an answer as it is
             time(state.as_ref(), 1, &mut whole);
             whole
         }

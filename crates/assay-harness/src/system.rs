@@ -341,3 +341,18 @@ pub(crate) fn waiting_for_state<S>(state: &S, zero: u64) -> &S {
     // SAFETY: as in [`waiting`].
     unsafe { &*std::ptr::from_ref(state).wrapping_byte_add(zero as usize) }
 }
+
+/// The same for a state that the call may change.
+#[inline(always)]
+pub(crate) fn waiting_for_fresh<S>(state: &mut S, zero: u64) -> &mut S {
+    // SAFETY: as in [`waiting`].
+    unsafe { &mut *std::ptr::from_mut(state).wrapping_byte_add(zero as usize) }
+}
+
+/// The program's own memory that the system has given it, bytes; 0 where it does not say.
+pub(crate) fn own_bytes() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let mut pages = text.split(' ').skip(1).map_while(|field| field.parse::<u64>().ok());
+    let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+    resident.saturating_sub(shared) * page_bytes() as u64
+}

@@ -36,6 +36,10 @@ pub(crate) fn text(rows: &[VariantRow<'_>], options: &HarnessOptions, input: &Ma
                 if figure.samples_ns.is_empty() {
                     note += "  other work interrupted every sample";
                 }
+                if let Some(bytes) = figure.state_bytes {
+                    let kib = (figure.iterations * bytes).div_ceil(1024);
+                    note += &format!("  {} fresh states at a time, {kib} KiB", figure.iterations);
+                }
                 format!("{:>14.3}  {per_unit:>11}  {:016x}{note}", figure.ns_per_call, figure.answer)
             }
         };
@@ -102,6 +106,8 @@ pub(crate) struct VariantFigures {
     /// The same for those that other work interrupted; they count only where there are no others.
     pub(crate) interrupted_ns: Vec<f64>,
     pub(crate) ns_per_call: f64,
+    /// What a state of a fresh variant costs.
+    pub(crate) state_bytes: Option<u64>,
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Without a tracer the marks do nothing. An empty pass shows the instructions that the marks themselves cost.
 
+use crate::fresh;
 use crate::inputs::{MappedInput, Window};
 use crate::sample::{UNFINISHED, combine};
 use crate::state::{Pass, Run};
@@ -37,17 +38,22 @@ pub(crate) fn prepared<S>(run: fn(&S) -> u64, state: &S, iterations: u64, combin
 }
 
 /// One traced pass of a variant over `windows` windows from `at`; of a loop as many iterations, of a prepared state one call;
-/// empty where `windows` is 0. Returns the units in it.
+/// empty where `windows` is 0, or with `idle`. Returns the units in it.
 pub(crate) fn pass(
     variant: &RegisteredVariant,
     input: &mut MappedInput,
     at: usize,
-    windows: u64,
+    (windows, idle): (u64, bool),
     combined: &mut u64,
     pass: Pass,
 ) -> Result<u64, String> {
+    if let Body::Fresh(calls) = &variant.body {
+        return Ok(fresh::pass(calls, input, at, (windows, idle), combined, pass));
+    }
+    let windows = if idle { 0 } else { windows };
     let whole = u64::from(windows != 0);
     match &variant.body {
+        Body::Fresh(_) => unreachable!("served above"),
         Body::Call(call) => {
             calls(*call, &input.windows, at, windows, combined, pass);
             let walked = (0..windows).zip(input.windows.iter().cycle().skip(at));

@@ -1,9 +1,9 @@
 //! How the calls of a request are made: what it may ask for, and what it cannot have.
 
-use crate::cool;
 use crate::fields::Fields;
 use crate::inputs::MappedInput;
 use crate::variant::Body;
+use crate::{cool, fresh};
 
 /// Calls of one sample that can be listed.
 const LISTED_MAX: u64 = 16_777_216;
@@ -31,6 +31,8 @@ pub(crate) struct Usage {
     /// From one call's window to the next one's.
     pub(crate) step: u64,
     pub(crate) evict_bytes: usize,
+    /// That fresh states may take.
+    pub(crate) fresh_bytes: u64,
 }
 
 /// The fields of `ready` that say what can be asked for.
@@ -54,13 +56,27 @@ impl Usage {
             Some(_) => fields.number(key, least, most),
         };
         let evict = number("evict", 0, u64::MAX / 4, 0)?;
+        let fresh_bytes = number("fresh", 0, u64::MAX / 4, 0)?;
         Ok(Self {
             state: word(fields, "state", &states)?,
             dependent: word(fields, "measure", &[("throughput", false), ("latency", true)])?,
             copies: number("copies", 0, COPIES_MAX, 0)? as usize,
             step: number("step", 1, u64::MAX, 1)?,
             evict_bytes: if evict == 0 { EVICT_BYTES } else { evict } as usize,
+            fresh_bytes: if fresh_bytes == 0 { fresh::memory() } else { fresh_bytes },
         })
+    }
+
+    /// What is measured where nothing else is asked for.
+    pub(crate) fn plain() -> Self {
+        Self {
+            state: CacheState::Hot,
+            dependent: false,
+            copies: 0,
+            step: 1,
+            evict_bytes: EVICT_BYTES as usize,
+            fresh_bytes: fresh::memory(),
+        }
     }
 
     /// Hot and independent, window after window: nothing is listed.
@@ -74,7 +90,7 @@ impl Usage {
             return Ok(());
         }
         let prepare = match body {
-            Body::Call(_) => None,
+            Body::Call(_) | Body::Fresh(_) => None,
             Body::Prepared { prepare, .. } => Some(prepare.as_ref()),
             Body::Loop { .. } => {
                 return Err(
@@ -86,6 +102,11 @@ impl Usage {
         };
         if iterations > LISTED_MAX {
             return Err("more calls in a sample than can be listed".to_owned());
+        }
+        if let (Body::Fresh(_), Some(why)) =
+            (body, fresh::objection(self, iterations, input.windows.len() as u64))
+        {
+            return Err(why.to_owned());
         }
         match self.state {
             CacheState::Hot => {}

@@ -1,6 +1,7 @@
 //! A registered function: its name, how it is called, why it cannot run here.
 
 use crate::clock::Region;
+use crate::fresh::FreshCalls;
 use crate::state::{Pass, Run};
 use std::any::Any;
 
@@ -23,6 +24,8 @@ pub(crate) enum Body {
         time_listed: TimeListed,
         trace: TracePrepared,
     },
+    /// Each call changes a state of its own.
+    Fresh(FreshCalls),
     /// Runs the loop, timed or traced as its run says.
     Loop {
         run: RunLoop,
@@ -44,6 +47,7 @@ impl RegisteredVariant {
         match self.body {
             Body::Call(_) => "call",
             Body::Prepared { .. } => "prepared",
+            Body::Fresh(_) => "fresh",
             Body::Loop { .. } => "loop",
         }
     }

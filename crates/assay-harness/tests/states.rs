@@ -7,6 +7,7 @@ use std::process::Command;
 
 const CALL: u32 = 0;
 const PREPARED: u32 = 1;
+const FRESH: u32 = 2;
 
 /// One line of the recorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,4 +189,92 @@ fn the_address_of_a_call_that_waits_is_made_of_the_last_answer() {
         [1, 101, 2, 100],
         "of odd answers 1 and 101, then of the even 2"
     );
+}
+
+/// What happened to fresh states while one request was served, as (word, address) in order; what was tried to learn the
+/// cost of a state left out.
+fn fresh(variable: &str, request: &str) -> (Vec<(String, u64)>, Vec<String>) {
+    let wrapper = with_environment(&recorder(), variable, &format!("recorder-{variable}.sh"));
+    let requests = format!(
+        "load id=0 size=4096 units=3 windows=3 path={}\nwindow 0 256 1\nwindow 256 512 1\nwindow 768 3328 1\n{request}\nbye\n",
+        input().display()
+    );
+    let conversation = talk(&wrapper, requests.as_bytes(), 1 << 16, "60");
+    assert_eq!(conversation.code, 0, "{}", conversation.stderr);
+    let happened: Vec<(String, u64)> = conversation
+        .stderr
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split(' ');
+            let word = words.next().filter(|word| ["make", "spoil", "drop"].contains(word))?;
+            Some((word.to_owned(), u64::from_str_radix(words.next()?, 16).ok()?))
+        })
+        .collect();
+    let tried = match happened.iter().position(|(word, _)| word == "spoil") {
+        Some(first) => {
+            happened[..first].iter().rposition(|(word, _)| word == "drop").map_or(0, |last| last + 1)
+        }
+        None => 0,
+    };
+    (happened[tried..].to_vec(), conversation.lines())
+}
+
+#[test]
+fn fresh_states_are_made_ahead_of_all_calls_of_a_sample_and_dropped_behind_them() {
+    for asked in ["", " state=cold_data", " measure=latency"] {
+        let request =
+            format!("measure variant={FRESH} input=0 window=1 iterations=3 warmup=0 samples=2{asked}");
+        let (happened, replies) = fresh("ASSAY_FRESH_KIB=0", &request);
+        let words: Vec<&str> = happened.iter().map(|(word, _)| word.as_str()).collect();
+        let sample = ["make", "make", "make", "spoil", "spoil", "spoil", "drop", "drop", "drop"];
+        assert_eq!(words, [sample, sample].concat(), "{asked}");
+        for sample in happened.chunks_exact(9) {
+            let addresses =
+                |from: usize| sample[from..from + 3].iter().map(|(_, at)| *at).collect::<Vec<_>>();
+            assert_eq!(addresses(0), addresses(3), "each call gets its own");
+            assert_eq!(addresses(0), addresses(6), "and all are dropped");
+        }
+        let (_, called) =
+            fresh("ASSAY_FRESH_KIB=0", &request.replace(&format!("variant={FRESH}"), "variant=0"));
+        let check = |replies: &[String]| -> Option<String> {
+            let line = replies.iter().find(|line| line.starts_with("measured "))?;
+            Some(line.split(' ').nth(1)?.to_owned())
+        };
+        assert_eq!(check(&replies), check(&called), "the answers of a call on the same windows");
+        assert!(check(&replies).is_some(), "{replies:?}");
+    }
+}
+
+#[test]
+fn fresh_states_that_take_more_memory_than_they_may_are_refused_and_dropped() {
+    let request = format!(
+        "measure variant={FRESH} input=0 window=0 iterations=64 warmup=0 samples=1 fresh=8388608\n\
+         measure variant={FRESH} input=0 window=0 iterations=4 warmup=0 samples=1 fresh=8388608"
+    );
+    let (_, replies) = fresh("ASSAY_FRESH_KIB=1024", &request);
+    let refused = replies.iter().find(|line| line.starts_with("error ")).expect("64 MiB are more than 8");
+    assert!(refused.contains("fresh_memory"), "{refused}");
+    let measured = replies.iter().find(|line| line.starts_with("measured ")).expect("4 MiB are not");
+    let cost: u64 =
+        measured.split("state_bytes=").nth(1).and_then(|cost| cost.parse().ok()).expect("it is said");
+    assert!((900_000..1_400_000).contains(&cost), "a state of 1 MiB costs {cost} bytes");
+}
+
+#[test]
+fn a_traced_pass_over_fresh_states_goes_on_where_memory_ends() {
+    let request = format!("trace variant={FRESH} input=0 window=0 windows=150 passes=1");
+    let (happened, replies) = fresh("ASSAY_FRESH_KIB=1024", &request);
+    assert!(replies.iter().any(|line| line.starts_with("traced units=150 ")), "{replies:?}");
+    let spoilt = happened.iter().filter(|(word, _)| word == "spoil").count();
+    assert_eq!(spoilt, 150);
+    let (mut alive, mut most) = (0_i64, 0);
+    for (word, _) in &happened {
+        alive += match word.as_str() {
+            "make" => 1,
+            "drop" => -1,
+            _ => 0,
+        };
+        most = most.max(alive);
+    }
+    assert!(alive == 0 && (30..100).contains(&most), "64 MiB hold {most} states of 1 MiB");
 }

@@ -57,12 +57,15 @@ pub enum Mark {
         variant: u32,
         /// Id of the input.
         input: u32,
-        /// Which pass over this input, from 0.
+        /// Which pass over this input, from 0; [`GOES_ON`] and more where the last pass goes on.
         pass: u32,
     },
     /// The region ends.
     RegionEnds,
 }
+
+/// Added to the number of a pass that goes on after other marks.
+pub const GOES_ON: u32 = 1 << 31;
 
 /// In which form an observer wants to see branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,6 +129,19 @@ pub struct ClassCounts {
 }
 
 impl ClassCounts {
+    /// Counts more of the same.
+    pub(crate) fn add(&mut self, more: &Self) {
+        self.instructions += more.instructions;
+        self.conditional += more.conditional;
+        self.taken = self.taken.zip(more.taken).map(|(one, other)| one + other);
+        self.jumps += more.jumps;
+        self.calls += more.calls;
+        self.indirect_jumps += more.indirect_jumps;
+        self.indirect_calls += more.indirect_calls;
+        self.returns += more.returns;
+        self.system_calls += more.system_calls;
+    }
+
     /// All branches: what perf's `branches` counts.
     pub fn branches(&self) -> u64 {
         self.conditional + self.jumps + self.calls + self.indirect_jumps + self.indirect_calls + self.returns

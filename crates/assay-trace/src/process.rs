@@ -3,8 +3,8 @@
 use super::decode::{EndingTotals, SeenBlocks, ThreadStream};
 use super::notes;
 use super::{
-    ClassCounts, ExecutedBlock, MappedModule, Mark, Observer, ProcessTrace, RegionCounts, ThreadTrace,
-    TracedExit,
+    ClassCounts, ExecutedBlock, GOES_ON, MappedModule, Mark, Observer, ProcessTrace, RegionCounts,
+    ThreadTrace, TracedExit,
 };
 use assay_linux::family::WatchedProcess;
 use assay_linux::shared::{self, SharedMemory};
@@ -400,11 +400,17 @@ impl Regions {
         let Some((Mark::RegionBegins { variant, input, pass }, before)) = begun.take() else {
             return;
         };
+        let counts: ClassCounts = totals.since(&before).counts(directions);
+        if pass >= GOES_ON
+            && let Some(begun) = self.list.iter_mut().rev().find(|region| region.thread == thread)
+        {
+            begun.counts.add(&counts);
+            return;
+        }
         if self.list.len() == MAX_REGIONS {
             self.lost = true;
             return;
         }
-        let counts: ClassCounts = totals.since(&before).counts(directions);
         self.list.push(RegionCounts { thread, variant, input, pass, counts });
     }
 }

@@ -268,7 +268,7 @@ impl CountPhase<'_, '_> {
     /// The answers of what was walked through, compared with those of the first variant of the kind.
     fn proven(&mut self, cell: &CountedInput) -> Result<(), String> {
         let (kind, check) = cell.check;
-        let kind: &'static str = if kind == VariantKind::Call { "call" } else { kind.as_str() };
+        let kind: &'static str = if kind.is_windowed() { VariantKind::Call.as_str() } else { kind.as_str() };
         let first = *self.checks.entry((cell.input, kind)).or_insert(check);
         if first == check {
             return Ok(());

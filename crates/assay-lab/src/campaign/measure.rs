@@ -20,6 +20,7 @@ use anyhow::Result;
 use assay_pure::event::Event;
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::ledger::Stopped;
+use assay_pure::words;
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -313,6 +314,15 @@ impl RunningCampaign<'_, '_> {
                     ready.name, tuned.plan.warmup
                 ));
             }
+            if let Some(bytes) = tuned.state_bytes {
+                let (states, all) = (tuned.plan.iterations, tuned.plan.iterations * bytes);
+                self.scene.warn(format!(
+                    "input {}: fresh variants make {} ahead of each sample, {} of memory",
+                    ready.name,
+                    words::plural(states, "state"),
+                    words::bytes(all)
+                ));
+            }
             self.inputs.push(CampaignInput {
                 name: ready.name.clone(),
                 digest: ready.row.digest.clone(),
@@ -333,7 +343,8 @@ impl RunningCampaign<'_, '_> {
     fn wanted(&self, number: usize) -> tune::CallLimits {
         let (spec, ready) = (&self.prepared.experiment.inputs[number], &self.prepared.inputs[number]);
         let last_level = usage::last_level_bytes(&self.prepared.machine.caches);
-        usage::wanted(spec.usage, ready.row.bytes, &ready.windows, last_level)
+        let limits = usage::wanted(spec.usage, ready.row.bytes, &ready.windows, last_level);
+        usage::with_fresh(limits, self.prepared.experiment.fresh_memory, &self.prepared.machine.caches)
     }
 
     /// One round, kept as a whole. False: asked to stop, nothing of it is kept.

@@ -9,7 +9,6 @@ use crate::store::Answer;
 use anyhow::Result;
 use assay_pure::event::Event;
 use assay_pure::experiment::matrix::Cell;
-use assay_pure::protocol::VariantKind;
 use std::collections::HashSet;
 
 /// Proves the answers of one program of each object code: as built, and the first placement. All other placements
@@ -81,7 +80,7 @@ impl Proof<'_, '_> {
                 }
             },
         };
-        let windowed = self.lineup.announced(number).kind == VariantKind::Call;
+        let windowed = self.lineup.announced(number).kind.is_windowed();
         let by_window = windowed.then_some(by_window);
         Ok(Some(Answered { variant: subject.variant_name, whole, by_window }))
     }

@@ -179,7 +179,7 @@ pub fn compare_code(
 fn compare(elf: &[u8], one: &Announced, other: &Announced) -> IdentityRow {
     let unknown = |evidence: String| IdentityRow { verdict: "unknown".into(), evidence };
     let (first, second) = (one.entry, other.entry);
-    let whole = one.kind == other.kind && one.kind != VariantKind::Prepared;
+    let whole = one.kind == other.kind && matches!(one.kind, VariantKind::Call | VariantKind::Loop);
     if first == 0 || second == 0 {
         return unknown("the program does not say where its functions are".into());
     }

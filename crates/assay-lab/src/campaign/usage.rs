@@ -1,7 +1,7 @@
 //! From how an input is to be used to what programs are asked for: numbers of copies, steps between windows, how many calls
 //! a sample may have. All of it follows from the file, the bytes and the machine, so a campaign that goes on asks the same.
 
-use crate::run::tune::CallLimits;
+use crate::run::tune::{CallLimits, FreshLimits};
 use assay_pure::experiment::{CacheState, Measure, Usage};
 use assay_pure::inputs::Window;
 use assay_pure::protocol::CallUsage;
@@ -65,7 +65,22 @@ pub fn wanted(used: Usage, input_bytes: u64, windows: &[Window], last_level: u64
         usage.step = step;
         most_iterations = most_iterations.min(most);
     }
-    CallLimits { usage, most_iterations }
+    CallLimits { usage, most_iterations, fresh: FreshLimits::default() }
+}
+
+/// The same where the experiment says how much memory the states of fresh variants may take. Half of the second cache level
+/// is theirs where they are to be hot.
+pub fn with_fresh(mut limits: CallLimits, memory: Option<u64>, caches: &[String]) -> CallLimits {
+    limits.usage.fresh_bytes = memory.unwrap_or(0);
+    limits.fresh.memory = memory.unwrap_or(limits.fresh.memory);
+    let second: Vec<String> = caches.iter().filter(|cache| cache.starts_with("L2 ")).cloned().collect();
+    let hot = limits.usage.state == CacheState::Hot;
+    limits.fresh.cached = match hot {
+        true if second.is_empty() => limits.fresh.cached,
+        true => last_level_bytes(&second) / 2,
+        false => u64::MAX,
+    };
+    limits
 }
 
 /// Steps that are tried for one input.

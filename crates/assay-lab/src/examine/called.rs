@@ -111,8 +111,11 @@ fn sampled(cells: &mut [TracedCell], laid: &[(usize, Laid)]) {
         let iterations = tune::iterations(&own);
         let probe = &laid.specimen.probe;
         for cell in cells.iter_mut().filter(|cell| cell.input == *input) {
-            let pieces =
-                if cell.kind == Some(VariantKind::Call) { probe.windows.len().max(1) as f64 } else { 1.0 };
+            let pieces = if cell.kind.is_some_and(VariantKind::is_windowed) {
+                probe.windows.len().max(1) as f64
+            } else {
+                1.0
+            };
             if let Some(sample) = &mut cell.sample {
                 sample.iterations = iterations;
                 sample.units = probe.units as f64 / pieces;

@@ -268,6 +268,9 @@ impl StartedVariant {
     /// # Errors
     /// Any fault.
     pub fn new_pages(&mut self, input: usize) -> Result<Option<f64>, ProgramFault> {
+        if self.kind == VariantKind::Fresh {
+            return Ok(None); // making a state touches new pages, outside of the region
+        }
         let usage = CallUsage::default();
         let input = Which::Probe.id(input);
         let visit = VisitRequest { input, window: 0, iterations: 1, warmup: 0, samples: TOUCHING, usage };
@@ -299,13 +302,13 @@ impl StartedVariant {
         let calls = self.worker.variants.iter().find(|known| known.kind == VariantKind::Call);
         let scrambler = match self.kind {
             VariantKind::Loop => calls.filter(|known| known.unavailable.is_none()).map(|known| known.index),
-            VariantKind::Call | VariantKind::Prepared => Some(self.variant),
+            VariantKind::Call | VariantKind::Prepared | VariantKind::Fresh => Some(self.variant),
         };
         let Some(scrambler) = scrambler.filter(|_| self.worker.abilities.has(&other_work)) else {
             return Ok(None);
         };
         let probe = &laid.specimen.probe;
-        let iterations = if self.kind == VariantKind::Call { probe.windows.len().max(1) as u64 } else { 1 };
+        let iterations = if self.kind.is_windowed() { probe.windows.len().max(1) as u64 } else { 1 };
         let all = call_ns * iterations as f64 * (FIRST_WALKS as u64 * (LATER_WALKS + 1)) as f64;
         if laid.piece(Which::One).is_none() || all > WALKING_NS {
             return Ok(None);
@@ -332,7 +335,11 @@ impl StartedVariant {
         for _ in 0..FIRST_WALKS {
             self.worker.measure(scrambler, &one(other_work))?;
             self.worker.measure(self.variant, &one(hot))?;
-            let walked = self.worker.measure(self.variant, &walk)?;
+            let walked = match self.worker.measure(self.variant, &walk) {
+                // The states of all windows may be too many.
+                Err(_) if self.kind == VariantKind::Fresh => return Ok(None),
+                walked => walked?,
+            };
             let region = self.worker.region;
             let net = |sample: &crate::run::flag::RawSample| sample.net_wall_ns(region).max(0.0);
             let (first, later) = walked.samples.split_first().expect("samples were asked for");

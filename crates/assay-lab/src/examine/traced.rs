@@ -12,7 +12,8 @@ use assay_pure::protocol::VariantKind;
 use assay_pure::trace::{Branch, BranchKind, BranchSite};
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::{
-    MappedModule, Mark, Observer, ProcessTrace, RegionCounts, TraceDetail, TraceOptions, TraceSession,
+    GOES_ON, MappedModule, Mark, Observer, ProcessTrace, RegionCounts, TraceDetail, TraceOptions,
+    TraceSession,
 };
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
@@ -65,6 +66,7 @@ impl Observer for MarkWatcher {
 
     fn mark(&mut self, mark: Mark) {
         match mark {
+            Mark::RegionBegins { pass, .. } if pass >= GOES_ON => self.open = self.passes.pop(),
             Mark::RegionBegins { input, .. } => {
                 let ahead = std::mem::take(&mut self.ahead);
                 self.open = Some(TracedPass { input, ahead, ..TracedPass::default() });
@@ -172,7 +174,7 @@ fn converse(started: &mut StartedVariant, laid: &Laid, input: usize) -> Result<V
         started.walk(Which::Other.id(input), 0, 1, PASSES)?;
     }
     let windows = &laid.specimen.probe.windows;
-    if started.kind != VariantKind::Call || windows.len() < LEAST_WINDOWS {
+    if !started.kind.is_windowed() || windows.len() < LEAST_WINDOWS {
         return Ok(Vec::new());
     }
     let chosen = windows.len().min(WINDOWS);
@@ -206,7 +208,7 @@ fn read(
     // What is prepared is prepared ahead of the first pass, and only there.
     let ahead_of_first = |which: Which, nth: usize| passes(which).get(nth).map(|pass| pass.ahead);
     let ahead = match kind {
-        VariantKind::Call => None,
+        VariantKind::Call | VariantKind::Fresh => None,
         VariantKind::Loop => ahead(Which::Whole).zip(ahead(Which::Half)),
         // The empty pass prepared the beginning: its own request did.
         VariantKind::Prepared => ahead_of_first(Which::Whole, 0).zip(ahead_of_first(Which::Half, 0)),

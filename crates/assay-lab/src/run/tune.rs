@@ -71,7 +71,38 @@ pub struct CallLimits {
     pub usage: CallUsage,
     /// Calls per sample, at most.
     pub most_iterations: u64,
+    /// Of fresh states that exist at once.
+    pub fresh: FreshLimits,
 }
+
+/// How much the states of one sample may take where each call has its own, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FreshLimits {
+    /// At most.
+    pub memory: u64,
+    /// As long as samples last long enough: what one call's state takes of a cache must be there still when it begins.
+    pub cached: u64,
+}
+
+impl Default for FreshLimits {
+    fn default() -> Self {
+        Self { memory: 64 << 20, cached: 256 << 10 }
+    }
+}
+
+impl FreshLimits {
+    /// Calls per sample, at most, where a state costs so much and the fastest call takes so long.
+    fn most_iterations(&self, state_bytes: u64, call_ns: f64) -> u64 {
+        let fitting = |bytes: u64| bytes / state_bytes.max(1);
+        let long_enough = (FRESH_LEAST_NS / call_ns.max(0.1)).ceil() as u64;
+        fitting(self.cached).max(long_enough).min(fitting(self.memory)).max(1)
+    }
+}
+
+/// Samples of fresh states last as long, nanoseconds, even where their states then leave the cache.
+const FRESH_LEAST_NS: f64 = 10_000.0;
+/// By how much a program's own figure of what its states take may be wrong, bytes.
+const STATES_GRAIN: u64 = 256 << 10;
 
 /// Samples of few calls that a visit may have.
 const MOST_SAMPLES: u64 = 32;
@@ -87,6 +118,8 @@ pub struct Tuned {
     pub plan: InputPlan,
     /// Mean time of a visit over the cells, nanoseconds.
     pub visit_ns: f64,
+    /// What a state of a fresh variant costs, the largest, bytes.
+    pub state_bytes: Option<u64>,
     /// Some variant did not settle within the time watched: the input is being learned, or something drifts.
     pub unsettled: bool,
     /// Subjects that failed while they were tried; what is said here is of the others.
@@ -111,10 +144,11 @@ pub fn input(
         usage,
     };
     let most_iterations = most_iterations(bench, subjects, wanted);
-    let (probed, mut faults) = probe_all(bench, subjects, &probe, most_iterations);
-    let iterations = iterations(&probed.call_ns).min(most_iterations);
+    let (probed, mut faults) = probe_all(bench, subjects, &probe, (most_iterations, &wanted.fresh));
+    let iterations = iterations(&probed.call_ns).min(most_iterations).min(probed.most_fresh(&wanted.fresh));
     let mut samples = samples;
-    if usage != CallUsage::default() {
+    let beside = usage != CallUsage::default() || probed.state_bytes.is_some();
+    if beside {
         samples = cooled_samples(&probed.call_ns, iterations, probed.sample_costs_ns, samples);
     }
     let request = VisitRequest { iterations, warmup: 0, ..probe };
@@ -123,14 +157,15 @@ pub fn input(
     // Where much warm-up is paid, more is taken from the visit.
     let samples = samples.max(warmup / 2);
     let mut visit_ns = probed.mean_ns() * iterations as f64 * (warmup + samples) as f64;
-    if usage != CallUsage::default() {
-        // Copying and making cold take time that no sample shows.
+    if beside {
+        // Copying, making states and making cold take time that no sample shows.
         let request = VisitRequest { iterations, warmup, samples, ..probe };
         let begun = Instant::now();
         let visited = probed.usable.iter().filter(|&&subject| bench.visit(subject, &request).is_ok()).count();
         visit_ns = begun.elapsed().as_nanos() as f64 / visited.max(1) as f64;
     }
-    Tuned { visit_ns, plan: InputPlan { windows, iterations, warmup, samples, usage }, unsettled, faults }
+    let plan = InputPlan { windows, iterations, warmup, samples, usage };
+    Tuned { visit_ns, plan, state_bytes: probed.state_bytes, unsettled, faults }
 }
 
 /// What one call of each subject takes.
@@ -142,9 +177,17 @@ struct ProbedSubjects {
     call_ns: Vec<f64>,
     /// The most that a sample costs beside its region, nanoseconds.
     sample_costs_ns: f64,
+    /// What a state of a fresh variant costs, the largest, bytes.
+    state_bytes: Option<u64>,
 }
 
 impl ProbedSubjects {
+    /// Calls per sample that fresh states allow.
+    fn most_fresh(&self, limits: &FreshLimits) -> u64 {
+        let fastest = self.call_ns.iter().copied().filter(|ns| ns.is_finite()).fold(f64::INFINITY, f64::min);
+        self.state_bytes.map_or(u64::MAX, |bytes| limits.most_iterations(bytes, fastest))
+    }
+
     fn mean_ns(&self) -> f64 {
         let finite = self.call_ns.iter().filter(|ns| ns.is_finite());
         finite.sum::<f64>() / self.call_ns.len().max(1) as f64
@@ -155,7 +198,7 @@ impl ProbedSubjects {
         let slowest = self.call_ns.iter().copied().filter(|ns| ns.is_finite()).fold(1.0, f64::max);
         let sample_ns = slowest * request.iterations as f64;
         let most = (WATCHED_NS / sample_ns) as u64;
-        if request.usage == CallUsage::default() {
+        if request.usage == CallUsage::default() && self.state_bytes.is_none() {
             return most;
         }
         // In regions of so few nanoseconds nothing can be seen to settle, and after other work nothing has.
@@ -171,14 +214,15 @@ fn probe_all(
     bench: &mut dyn VisitBench,
     subjects: &[usize],
     probe: &VisitRequest,
-    most_iterations: u64,
+    limits: (u64, &FreshLimits),
 ) -> (ProbedSubjects, Vec<(usize, ProgramFault)>) {
     let mut found = ProbedSubjects::default();
     let mut faults = Vec::new();
     for &subject in subjects {
-        match time_of_call(bench, subject, probe, most_iterations) {
+        match time_of_call(bench, subject, probe, limits) {
             Ok(probed) => {
                 found.call_ns.push(probed.call_ns);
+                found.state_bytes = found.state_bytes.max(probed.state_bytes);
                 found.sample_costs_ns = found.sample_costs_ns.max(probed.sample_costs_ns);
                 found.usable.push(subject);
             }
@@ -294,6 +338,8 @@ struct Probed {
     call_ns: f64,
     /// What one sample takes with all that is done beside its region, nanoseconds.
     sample_costs_ns: f64,
+    /// What a state of a fresh variant costs, bytes.
+    state_bytes: Option<u64>,
 }
 
 /// Probes with ever more calls, up to `most`, until they last.
@@ -301,12 +347,16 @@ fn time_of_call(
     bench: &mut dyn VisitBench,
     subject: usize,
     probe: &VisitRequest,
-    most: u64,
+    (mut most, fresh): (u64, &FreshLimits),
 ) -> Result<Probed, ProgramFault> {
     let mut request = VisitRequest { ..*probe };
     loop {
         let begun = Instant::now();
         let visited = bench.visit(subject, &request)?;
+        if let Some(bytes) = visited.state_bytes {
+            // States that the program has too few of to tell may be as large as its figure is uncertain.
+            most = most.min(fresh.memory / (bytes + STATES_GRAIN / 1024)).max(1);
+        }
         let sample_costs_ns = begun.elapsed().as_nanos() as f64 / visited.samples.len().max(1) as f64;
         // Interrupted ones too: what is interrupted is long enough.
         let longest = visited.samples.iter().map(|sample| sample.wall_ns).max().unwrap_or(0);
@@ -316,7 +366,8 @@ fn time_of_call(
         }
         let series = net_of(bench, subject, &visited);
         let fastest = series.into_iter().filter(|ns| ns.is_finite()).fold(f64::INFINITY, f64::min);
-        return Ok(Probed { call_ns: fastest / request.iterations as f64, sample_costs_ns });
+        let call_ns = fastest / request.iterations as f64;
+        return Ok(Probed { call_ns, sample_costs_ns, state_bytes: visited.state_bytes });
     }
 }
 
@@ -362,6 +413,7 @@ mod tests {
         call_ns: f64,
         asked: Vec<u64>,
         reads_elsewhere: bool,
+        state_bytes: Option<u64>,
     }
 
     impl VisitBench for Steady {
@@ -372,7 +424,8 @@ mod tests {
             let units = request.iterations;
             let sample =
                 RawSample { warmup: false, wall_ns, cpu_ns: wall_ns, units, switches: 0, pulses: None };
-            Ok(Visited { samples: vec![sample; (request.warmup + request.samples) as usize], check: 0 })
+            let samples = vec![sample; (request.warmup + request.samples) as usize];
+            Ok(Visited { samples, check: 0, state_bytes: self.state_bytes })
         }
         fn region(&self, _: usize) -> RegionCost {
             RegionCost { wall_ns: 22.0, cpu_ns: 22.0 }
@@ -391,8 +444,9 @@ mod tests {
     #[test]
     fn calls_shorter_than_the_clock_can_tell_are_probed_in_bulk() {
         for call_ns in [0.3, 2.0, 500.0, 3e6] {
-            let mut bench = Steady { call_ns, asked: Vec::new(), reads_elsewhere: false };
-            let wanted = CallLimits { usage: CallUsage::default(), most_iterations: u64::MAX };
+            let mut bench = Steady { call_ns, asked: Vec::new(), reads_elsewhere: false, state_bytes: None };
+            let fresh = FreshLimits::default();
+            let wanted = CallLimits { usage: CallUsage::default(), most_iterations: u64::MAX, fresh };
             let tuned = input(&mut bench, (0, 1), &wanted, &[0], 20);
             let sample_ns = call_ns * tuned.plan.iterations as f64;
             let single = call_ns > LONGEST_NS && tuned.plan.iterations == 1;
@@ -402,11 +456,38 @@ mod tests {
     }
 
     #[test]
+    fn states_of_their_own_fit_the_cache_as_far_as_samples_last_and_always_the_memory() {
+        let states = |call_ns, state_bytes, memory| {
+            let state_bytes = Some(state_bytes);
+            let mut bench = Steady { call_ns, asked: Vec::new(), reads_elsewhere: false, state_bytes };
+            let fresh = FreshLimits { memory, cached: 256 << 10 };
+            let wanted = CallLimits { usage: CallUsage::default(), most_iterations: u64::MAX, fresh };
+            let tuned = input(&mut bench, (0, 1000), &wanted, &[0], 4);
+            let most = *bench.asked.iter().max().expect("it was asked");
+            assert!(most == 1 || most * (state_bytes.unwrap_or(0)) <= memory, "{:?}", bench.asked);
+            assert_eq!(tuned.state_bytes, state_bytes);
+            tuned.plan.iterations
+        };
+        // 1,000 numbers sorted: a sample as long as ever, and its copies fit.
+        assert_eq!(states(20_000.0, 4144, 64 << 20), 10);
+        assert_eq!(states(2_000.0, 4144, 64 << 20), 63, "half of the cache is full");
+        assert_eq!(states(100.0, 1 << 20, 64 << 20), 63, "the memory is full, not the cache alone");
+        assert_eq!(states(1_000.0, 1 << 20, 64 << 20), 10, "a sample must last");
+        assert_eq!(states(1_000.0, 40 << 20, 64 << 20), 1);
+    }
+
+    #[test]
     fn calls_that_are_made_cold_are_never_more_than_stay_cold() {
         let cold = |most_iterations, reads_elsewhere| {
-            let mut bench = Steady { call_ns: 3.0, asked: Vec::new(), reads_elsewhere };
+            let mut bench = Steady { call_ns: 3.0, asked: Vec::new(), reads_elsewhere, state_bytes: None };
             let usage = CallUsage { state: CacheState::ColdData, ..CallUsage::default() };
-            let tuned = input(&mut bench, (0, 1000), &CallLimits { usage, most_iterations }, &[0], 4);
+            let tuned = input(
+                &mut bench,
+                (0, 1000),
+                &CallLimits { usage, most_iterations, fresh: FreshLimits::default() },
+                &[0],
+                4,
+            );
             assert_eq!(tuned.plan.usage, usage);
             assert_eq!(bench.asked.iter().max(), Some(&tuned.plan.iterations), "{:?}", bench.asked);
             tuned.plan.iterations

@@ -46,6 +46,8 @@ pub struct Visited {
     pub samples: Vec<RawSample>,
     /// All answers combined, equal for every variant that got the same request.
     pub check: u64,
+    /// What one state of a fresh variant costs, bytes.
+    pub state_bytes: Option<u64>,
 }
 
 /// A walk over windows that nobody times.
@@ -213,9 +215,9 @@ impl Worker {
                         self.fault(stage, format!("gave more than the {wanted} samples it was asked for"))
                     );
                 }
-                (None, Reply::Measured { check }) => {
+                (None, Reply::Measured { check, state_bytes }) => {
                     self.believe(&samples, visit, begun.elapsed())?;
-                    return Ok(Visited { samples, check });
+                    return Ok(Visited { samples, check, state_bytes });
                 }
                 (None, other) => return Err(self.unexpected(stage, &other)),
             }
@@ -227,8 +229,20 @@ impl Worker {
     /// # Errors
     /// Any fault, among them a harness that does not know how to.
     pub fn walk(&mut self, variant: u32, walk: &WalkRequest) -> Result<Walked, ProgramFault> {
+        self.walk_as(variant, walk, false)
+    }
+
+    /// Does all that a walk does but its calls: fresh states are made and dropped.
+    ///
+    /// # Errors
+    /// As of [`Self::walk`].
+    pub fn walk_idly(&mut self, variant: u32, walk: &WalkRequest) -> Result<Walked, ProgramFault> {
+        self.walk_as(variant, walk, true)
+    }
+
+    fn walk_as(&mut self, variant: u32, walk: &WalkRequest, idle: bool) -> Result<Walked, ProgramFault> {
         let WalkRequest { input, window, windows, passes } = *walk;
-        match self.ask(Stage::Count, &Request::Trace { variant, input, window, windows, passes })? {
+        match self.ask(Stage::Count, &Request::Trace { variant, input, window, windows, passes, idle })? {
             Reply::Traced { units, check } => Ok(Walked { units, check }),
             other => Err(self.unexpected(Stage::Count, &other)),
         }

@@ -46,6 +46,9 @@ pub struct Experiment {
     /// What is counted per unit beside the time, by counters or by tracing; none where the file asks for nothing.
     #[serde(default)]
     pub events: Vec<CountedEvent>,
+    /// Bytes that the states of fresh variants may take at once; the harness's own limit where the file says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fresh_memory: Option<u64>,
     /// Seed of the plan (orders, shuffles, environment sizes).
     pub seed: u64,
     /// Keys of inputs to be varied, by `assay sweep`.

@@ -98,6 +98,9 @@ variants = ["loop", "four"]
 #     states = ["hot", "rotating"]
 #     copies = 64
 
+# What the states of fresh variants may take in memory at once (default: 64 MiB).
+#fresh_memory = "64 MiB"
+
 # The program: one link of all sources holds all variants. Paths start at the
 # folder of this file.
 [program]

@@ -14,6 +14,8 @@ pub enum VariantKind {
     Call,
     /// A function of a state prepared from the whole input outside the timed region.
     Prepared,
+    /// A function of a state of its own that each call may change, made of one window's bytes outside the timed region.
+    Fresh,
     /// A loop of the program's own over the whole input; one sample is one run of it.
     Loop,
 }
@@ -25,8 +27,15 @@ impl VariantKind {
         match self {
             Self::Call => "call",
             Self::Prepared => "prepared",
+            Self::Fresh => "fresh",
             Self::Loop => "loop",
         }
+    }
+
+    /// Whether one call gets one window; other kinds get the whole input.
+    #[must_use]
+    pub const fn is_windowed(self) -> bool {
+        matches!(self, Self::Call | Self::Fresh)
     }
 }
 
@@ -84,7 +93,7 @@ pub enum Reply {
     Answer {
         /// Of one call over the whole input.
         whole: u64,
-        /// Of all windows, combined by [`super::combine`]; repeats `whole` for kinds other than `Call`.
+        /// Of all windows, combined by [`super::combine`]; repeats `whole` for kinds that get the whole input.
         windows: u64,
     },
     /// One sample, raw: nothing is subtracted.
@@ -108,6 +117,8 @@ pub enum Reply {
     Measured {
         /// The answers of all calls combined in order, warm-up samples included.
         check: u64,
+        /// Of a fresh variant, what one state costs, bytes.
+        state_bytes: Option<u64>,
     },
     /// The end of a traced request.
     Traced {
@@ -175,7 +186,10 @@ impl Reply {
                 u8::from(*warmup),
                 pulses.map(|[before, after]| format!(" before={before} after={after}")).unwrap_or_default()
             ),
-            Self::Measured { check } => format!("measured check={check:016x}\n"),
+            Self::Measured { check, state_bytes } => {
+                let cost = state_bytes.map(|bytes| format!(" state_bytes={bytes}")).unwrap_or_default();
+                format!("measured check={check:016x}{cost}\n")
+            }
             Self::Traced { units, check } => format!("traced units={units} check={check:016x}\n"),
             Self::Error { reason } => format!("error reason={reason}\n"),
             Self::Bye => "bye\n".to_owned(),
@@ -211,6 +225,7 @@ fn variant(line: &str, rest: &str) -> Result<Reply, ProtocolError> {
     let kind = match fields.text("kind")? {
         "call" => VariantKind::Call,
         "prepared" => VariantKind::Prepared,
+        "fresh" => VariantKind::Fresh,
         "loop" => VariantKind::Loop,
         other => return Err(fields.wrong("kind", other, "call, prepared or loop")),
     };
@@ -246,7 +261,10 @@ fn plain(word: &str, fields: &Fields<'_>) -> Result<Reply, ProtocolError> {
             pulses: pulses(fields)?,
         },
         "traced" => Reply::Traced { units: fields.number("units")?, check: fields.answer("check")? },
-        "measured" => Reply::Measured { check: fields.answer("check")? },
+        "measured" => Reply::Measured {
+            check: fields.answer("check")?,
+            state_bytes: fields.optional("state_bytes").map(|_| fields.number("state_bytes")).transpose()?,
+        },
         "error" => Reply::Error { reason: fields.text("reason")?.to_owned() },
         _ => Reply::Bye,
     })

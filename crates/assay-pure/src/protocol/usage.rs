@@ -19,11 +19,20 @@ pub struct CallUsage {
     pub step: u64,
     /// Bytes to walk over where memory is made cold without knowing which; 0 leaves it to the program.
     pub evict_bytes: u64,
+    /// Bytes that the states of one sample may take, of a fresh variant; 0 leaves it to the program.
+    pub fresh_bytes: u64,
 }
 
 impl Default for CallUsage {
     fn default() -> Self {
-        Self { state: CacheState::Hot, measure: Measure::Throughput, copies: 0, step: 1, evict_bytes: 0 }
+        Self {
+            state: CacheState::Hot,
+            measure: Measure::Throughput,
+            copies: 0,
+            step: 1,
+            evict_bytes: 0,
+            fresh_bytes: 0,
+        }
     }
 }
 
@@ -40,6 +49,7 @@ impl CallUsage {
         say(self.copies != 0, "copies", &self.copies);
         say(self.step != 1, "step", &self.step);
         say(self.evict_bytes != 0, "evict", &self.evict_bytes);
+        say(self.fresh_bytes != 0, "fresh", &self.fresh_bytes);
         say(self.measure != Measure::Throughput, "measure", &self.measure);
         text
     }
@@ -52,6 +62,7 @@ impl CallUsage {
             copies: number(fields, "copies", 0)?,
             step: number(fields, "step", 1)?,
             evict_bytes: number(fields, "evict", 0)?,
+            fresh_bytes: number(fields, "fresh", 0)?,
         })
     }
 }
@@ -143,8 +154,9 @@ mod tests {
             copies: 3,
             step: 5,
             evict_bytes: 9,
+            fresh_bytes: 8,
         };
-        assert_eq!(all.to_text(), " state=rotating copies=3 step=5 evict=9 measure=latency");
+        assert_eq!(all.to_text(), " state=rotating copies=3 step=5 evict=9 fresh=8 measure=latency");
     }
 
     #[test]

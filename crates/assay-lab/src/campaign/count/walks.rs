@@ -9,7 +9,7 @@ use assay_pure::inputs::Window;
 use assay_pure::predict::{Tally, Zoo};
 use assay_pure::protocol::VariantKind;
 use assay_pure::trace::{Branch, BranchSite};
-use assay_trace::{Mark, Observer};
+use assay_trace::{GOES_ON, Mark, Observer};
 
 /// An input of up to as many units is short, whatever the time: it may be memorised.
 const SHORT: u64 = 60_000;
@@ -59,7 +59,7 @@ pub(super) fn walks(input: u32, kind: VariantKind, windows: &[Window], most_unit
         let passes = (REPEATED * most_units / units.max(1)).clamp(PASSES.0, PASSES.1);
         return vec![marks, walk(0, all, passes, WalkPurpose::Repeated)];
     }
-    if kind != VariantKind::Call {
+    if !kind.is_windowed() {
         return vec![marks, walk(0, all, 1, WalkPurpose::First)];
     }
     let warm_units = (most_units / WARM_SHARE).min(units - most_units);
@@ -166,6 +166,8 @@ pub(super) struct Walker {
     zoo: Zoo,
     input: Option<u32>,
     open: Option<(Tally, u64)>,
+    /// What is open belongs to the last pass.
+    goes_on: bool,
     /// Input and events of every pass, in order.
     pub passes: Vec<(u32, PassCounts)>,
 }
@@ -174,7 +176,14 @@ impl Walker {
     /// With these predictors, all of which the zoo knows.
     pub fn new(predictors: &[String]) -> Self {
         let zoo = Zoo::new(predictors).expect("the names were taken from the zoo");
-        Self { predictors: predictors.to_vec(), zoo, input: None, open: None, passes: Vec::new() }
+        Self {
+            predictors: predictors.to_vec(),
+            zoo,
+            input: None,
+            open: None,
+            goes_on: false,
+            passes: Vec::new(),
+        }
     }
 }
 
@@ -188,11 +197,12 @@ impl Observer for Walker {
 
     fn mark(&mut self, mark: Mark) {
         match mark {
-            Mark::RegionBegins { input, .. } => {
+            Mark::RegionBegins { input, pass, .. } => {
                 if self.input != Some(input) {
                     self.zoo = Zoo::new(&self.predictors).expect("it was made of the same names before");
                     self.input = Some(input);
                 }
+                self.goes_on = pass >= GOES_ON;
                 self.open = Some((Tally::new(self.predictors.len()), 0));
             }
             Mark::RegionEnds => {
@@ -204,7 +214,10 @@ impl Observer for Walker {
                         cycles: None,
                         misses: tally.missed(),
                     };
-                    self.passes.push((input, executed));
+                    match self.passes.last_mut().filter(|_| self.goes_on) {
+                        Some((_, begun)) => *begun = std::mem::take(begun).and(&executed),
+                        None => self.passes.push((input, executed)),
+                    }
                 }
             }
         }

@@ -217,7 +217,7 @@ fn pieces(facts: &ExperimentFacts) -> Option<CheckFinding> {
         let cells = facts.cells.iter().filter(is_cut).filter(|cell| cell.kind.is_some_and(wanted));
         cells.map(|cell| cell.variant.as_str()).collect::<BTreeSet<&str>>().into_iter().collect()
     };
-    let (windows, whole) = (names(|kind| kind == VariantKind::Call), names(|kind| kind != VariantKind::Call));
+    let (windows, whole) = (names(VariantKind::is_windowed), names(|kind| !kind.is_windowed()));
     (!windows.is_empty() && !whole.is_empty()).then(|| {
         let saw = format!("one window per call: {}; the whole input: {}", list(&windows), list(&whole));
         let inputs: BTreeSet<usize> = facts.cells.iter().filter(is_cut).map(|cell| cell.input).collect();

@@ -217,7 +217,7 @@ pub fn too_few_units(facts: &ExperimentFacts) -> CheckOutcome {
         let Some(sample) = cell.sample else { continue };
         let lasts = sample.call_ns * sample.iterations as f64;
         shortest = shortest.min(lasts);
-        let is_called = cell.kind == Some(VariantKind::Call);
+        let is_called = cell.kind.is_some_and(VariantKind::is_windowed);
         // What does nothing, or only a part, is fast for another reason, which another check reports.
         let is_reported = is_dead(facts, cell) || is_hoisted(cell) || too_fast(facts, cell).is_some();
         if lasts < TIMES * sample.region_ns && !is_reported {

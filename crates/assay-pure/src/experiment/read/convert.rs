@@ -108,6 +108,15 @@ pub(crate) fn seconds(value: &Value) -> Result<f64, WrongValue> {
     within(seconds, |seconds| seconds > 0.0)
 }
 
+/// A size in memory, bytes.
+pub(crate) fn bytes(value: &Value) -> Result<u64, WrongValue> {
+    let bytes = match value.as_str() {
+        Some(text) => quantity::bytes(text).ok_or(WrongValue::Unreadable)?,
+        None => plain_number(value).ok_or(WrongValue::Type)?,
+    };
+    within(bytes, |bytes| (1.0..=1e12).contains(&bytes)).map(|bytes| bytes as u64)
+}
+
 /// One of some words.
 pub(crate) fn choice<T: Copy>(words: &[(&str, T)]) -> impl Fn(&Value) -> Result<T, WrongValue> {
     move |value| {

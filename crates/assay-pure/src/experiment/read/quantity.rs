@@ -23,6 +23,11 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     }
 }
 
+/// "64 MB", "64 MiB", "512 KiB" in bytes; `None` without a unit or with another.
+pub(super) fn bytes(text: &str) -> Option<f64> {
+    amount(text.trim().strip_suffix('B')?.trim_end().replace('K', "k").replace("ki", "Ki").as_str())
+}
+
 /// "4096", "4k", "1.5 M", "64 Ki", "31 %" as a number; `None` with any other ending.
 pub(crate) fn amount(text: &str) -> Option<f64> {
     let text = text.trim().replace('_', "");

@@ -64,6 +64,11 @@ pub(in crate::experiment) const TOP: &[SchemaKey] = &[
         "compilers = [\"gcc*\", \"clang-16\"]",
     ),
     key("allow_unoptimised", "true or false", "allow_unoptimised = true"),
+    key(
+        "fresh_memory",
+        "bytes from 1 to 1 TB, or a string with one of the units B, KB, MB, GB, KiB, MiB, GiB",
+        "fresh_memory = \"256 MiB\"",
+    ),
     STATES,
     MEASURE,
     COPIES,
