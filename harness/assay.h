@@ -1257,8 +1257,8 @@ static inline uint64_t assay_make_states(const struct assay_variant *variant, co
     while (made < count) {
         listed[made].fresh = variant->prepare(listed[made].data, listed[made].size);
         if (++made == look) {
-            uint64_t now = assay_own_bytes();
-            uint64_t taken = now > usage->own_bytes ? now - usage->own_bytes : 0;
+            uint64_t now = assay_own_bytes(), before = usage->own_bytes + (usage->evict == NULL ? 0 : usage->evict_bytes);
+            uint64_t taken = now > before ? now - before : 0;
             if (taken > usage->fresh_bytes) {
                 break;
             }
@@ -1268,11 +1268,12 @@ static inline uint64_t assay_make_states(const struct assay_variant *variant, co
     return made;
 }
 
-#define ASSAY_TRIED_STATES 1024
-#define ASSAY_TRIED_BYTES 1048576u
+#define ASSAY_TRIED_STATES 4096
+#define ASSAY_TRIED_BYTES 4194304u
 #define ASSAY_TRIED_NS 5000000u
 
-/* What one state costs, bytes: tries some, until together they take a megabyte. */
+/* What one state costs, bytes: tries some, until together they take four megabytes: what an
+ * allocator had left of others is then little of it. */
 static inline uint64_t assay_cost_of_state(const struct assay_variant *variant, const struct assay_loaded *input,
                                            const struct assay_usage *usage)
 {

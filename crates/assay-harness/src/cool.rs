@@ -136,6 +136,12 @@ fn evict(bytes: usize) -> Result<(), String> {
     Ok(())
 }
 
+/// Memory that is held to fill the caches with, bytes.
+pub(crate) fn held_bytes() -> u64 {
+    let memory = OTHER_MEMORY.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    memory.as_ref().filter(|(_, written)| *written).map_or(0, |(memory, _)| memory.len() as u64)
+}
+
 /// Gives back what a request needed to empty the caches.
 pub(crate) fn release() {
     let mut memory = OTHER_MEMORY.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -19,7 +19,7 @@ static FRESH_BYTES: AtomicU64 = AtomicU64::new(67_108_864);
 /// By how much the kernel's count of a program's own memory may be wrong.
 const OWN_GRAIN: u64 = 262_144;
 /// States that are tried to learn what one costs, together at most of so many bytes, for so long.
-const TRIED: (usize, u64, u64) = (1024, 1_048_576, 5_000_000);
+const TRIED: (usize, u64, u64) = (4096, 4_194_304, 5_000_000);
 /// States of one stretch of a traced pass.
 const TRACED_STATES: u64 = 65_536;
 /// Added to the pass where it goes on after other marks.
@@ -162,7 +162,8 @@ impl FreshCalls {
         (states, made)
     }
 
-    /// What one state costs: tries some, until together they take a megabyte.
+    /// What one state costs: tries some, until together they take four megabytes: what an allocator had left of others
+    /// is then little of it.
     fn costs(&self, input: &MappedInput) -> StateCosts {
         let (own_bytes, begun) = (system::own_bytes(), system::wall_ns());
         let taken = || system::own_bytes().saturating_sub(own_bytes);
@@ -206,7 +207,7 @@ pub(crate) fn take(
     let costs = input.states[index].unwrap_or_else(|| calls.costs(input));
     input.states[index] = Some(costs);
     let listed: Vec<&'static [u8]> = windows.iter().map(|&window| input.windows[window].data).collect();
-    let (mut states, made) = calls.states_of(listed.iter(), costs.own_bytes, usage.fresh_bytes);
+    let (mut states, made) = calls.states_of(listed.iter(), costs.own_bytes + cool::held_bytes(), usage.fresh_bytes);
     if made < windows.len() as u64 {
         return Err("the states of one sample take more memory than fresh states may (64 MiB, unless the experiment's \
                     fresh_memory or the program's Bench::fresh_memory says otherwise)"
