@@ -207,7 +207,8 @@ pub(crate) fn take(
     let costs = input.states[index].unwrap_or_else(|| calls.costs(input));
     input.states[index] = Some(costs);
     let listed: Vec<&'static [u8]> = windows.iter().map(|&window| input.windows[window].data).collect();
-    let (mut states, made) = calls.states_of(listed.iter(), costs.own_bytes + cool::held_bytes(), usage.fresh_bytes);
+    let (mut states, made) =
+        calls.states_of(listed.iter(), costs.own_bytes + cool::held_bytes(), usage.fresh_bytes);
     if made < windows.len() as u64 {
         return Err("the states of one sample take more memory than fresh states may (64 MiB, unless the experiment's \
                     fresh_memory or the program's Bench::fresh_memory says otherwise)"
