@@ -4,57 +4,59 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
 
-# A fresh rustup puts cargo here and on PATH only after the next login.
-export PATH := $(PATH):$(HOME)/.cargo/bin
+# The Rust that is new enough comes first. What a recipe sets up is found by the makes that it calls, or by sourcing this.
+export PATH := $(shell scripts/rust.sh path)
+toolchain := $(shell scripts/rust.sh toolchain)
+ifneq ($(toolchain),)
+export RUSTUP_TOOLCHAIN := $(toolchain)
+endif
 
 assay := target/release/assay
-# Tells the slowest tests.
-timed := $(if $(shell command -v python3),scripts/time_tests.py)
 # What is proved by scripts.
 scripted := $(addprefix casebook/,$(addsuffix /test.sh,allocator transport varint dispatch lookup)) \
-	fixtures/verdicts/peers/tests.py scripts/page/test.sh scripts/test_packages.sh scripts/test_book.sh scripts/test_tutorial.py
+	fixtures/verdicts/peers/tests.py scripts/page/test.sh scripts/test_setup.sh scripts/test_packages.sh scripts/test_book.sh scripts/test_tutorial.py
 # Where `make install` puts the program: below $(DESTDIR)$(PREFIX).
 PREFIX ?= /usr/local
+# Not every shell expands the ~ of PREFIX=~/.local.
+override PREFIX := $(patsubst ~/%,$(HOME)/%,$(PREFIX))
 DESTDIR ?=
 # What `assay --version` says of its origin.
 export ASSAY_COMMIT := $(shell git describe --always --dirty --exclude '*' 2> /dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help install packages book setup-build setup-demo setup-dispatch setup-test build demo dispatch test lint bench calibrate calibrate-peers sizes clean $(scripted)
+.PHONY: help install packages book build demo dispatch test lint bench calibrate calibrate-peers sizes clean $(scripted)
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: setup-demo build ## set up, build, ask one question of two varint decoders (a minute)
+# What is set up comes first, also under `make -j`: so the steps are lines of a recipe, not prerequisites.
+demo: ## set up, build, ask one question of two varint decoders (a minute)
+	@scripts/setup.sh demo
+	@$(MAKE) build
 	$(assay) run casebook/varint/demo.toml
 
-dispatch: setup-dispatch build ## ... or dispatch in C++, over two versions of gcc and of clang (10 minutes)
+dispatch: ## ... or dispatch in C++, over two versions of gcc and of clang (10 minutes)
+	@scripts/setup.sh dispatch
+	@$(MAKE) build
 	$(assay) run casebook/dispatch/experiment.toml
 
-test: setup-test lint ## set up, check format and lints, pass all tests
-	$(timed) cargo test --workspace --locked --no-fail-fast
+test: ## set up, check format and lints, pass all tests
+	@scripts/setup.sh test
+	@$(MAKE) lint
+	. scripts/rust.sh; scripts/time_tests.py cargo test --workspace --locked --no-fail-fast
 	$(MAKE) -k -j$$(nproc) -Otarget $(scripted)
 
 # None of these relates measured times: they may run side by side. The longest first.
 $(scripted):
 	MAKEFLAGS= $(if $(filter %.py,$@),python3 )$@
 
-setup-demo:
-	@scripts/setup.sh demo
-
-setup-dispatch:
-	@scripts/setup.sh dispatch
-
-setup-test:
-	@scripts/setup.sh test
-
-setup-build:
-	@scripts/setup.sh build
-
 build: ## build the lab: target/release/assay, one file with all it needs
 	cargo build --release -p assay --locked
 
-install: setup-build build ## ... and install it below PREFIX (/usr/local), with manual pages and completions
+install: ## ... and install it below PREFIX (/usr/local), with manual pages and completions; sets up Rust
+	@scripts/stage.sh --check "$(DESTDIR)$(PREFIX)"
+	@scripts/setup.sh build
+	@$(MAKE) build
 	scripts/stage.sh $(assay) "$(DESTDIR)$(PREFIX)"
 
 book: ## the documents as pages to browse and search: target/book/html/index.html
@@ -71,13 +73,17 @@ lint: ## format and lints alone
 		cargo clippy --workspace --all-targets --locked -- -D warnings; \
 	else echo "skipped: cargo clippy is not installed"; fi
 
-calibrate: setup-demo build ## the slow lane: seeded simulations, then the null and real pairs (minutes)
-	cargo test --release --workspace --locked -- --ignored
+calibrate: ## the slow lane: seeded simulations, then the null and real pairs (minutes)
+	@scripts/setup.sh demo
+	@$(MAKE) build
+	. scripts/rust.sh; cargo test --release --workspace --locked -- --ignored
 	$(assay) calibrate fixtures/verdicts
 	$(assay) calibrate fixtures/nulls
 
-calibrate-peers: setup-demo build ## the same pairs through Google Benchmark and hyperfine too
+calibrate-peers: ## the same pairs through Google Benchmark and hyperfine too
+	@scripts/setup.sh demo
 	@scripts/setup.sh peers
+	@$(MAKE) build
 	$(assay) calibrate fixtures/verdicts --peers
 
 bench: ## what the harness costs beside Google Benchmark's, assay stat beside cachegrind; varint decoders

@@ -10,10 +10,15 @@
 # libstd-rust-web-dev:arm64. Untried so far: aarch64 was checked by reading only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export PATH="$PATH:${HOME:-/root}/.cargo/bin"
+. scripts/rust.sh
 oldest=2.28
 tools=target/packaging
+# A target folder of its own: the plugin's file has one name for all flags, so another build there would replace it.
+built=$PWD/$tools/build
 own=$(uname -m)
+# No path of this machine in what others get.
+registry=${CARGO_HOME:-${HOME:-/root}/.cargo}/registry/src
+export RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$registry=/registry --remap-path-prefix=$PWD=/assay"
 
 if [ ! -x "$tools/bin/cargo-zigbuild" ] || ! "$tools/bin/python3" -c 'import ziglang' 2> /dev/null; then
     echo "packages: installing from PyPI, into $tools: cargo-zigbuild, ziglang"
@@ -25,17 +30,17 @@ export ASSAY_COMMIT
 ask=()
 for machine in "${@:-$own}"; do
     target=$machine-unknown-linux-gnu
-    program=target/$target/release/assay
+    program=$built/$target/release/assay
     echo "packages: cargo zigbuild --release -p assay --locked --target $target.$oldest"
-    PATH="$PWD/$tools/bin:$PATH" cargo zigbuild --release -p assay --locked --target "$target.$oldest"
-    scripts/third_party.py --target "$target" > "target/$target/THIRD-PARTY.txt"
+    PATH="$PWD/$tools/bin:$PATH" cargo zigbuild --release -p assay --locked --target "$target.$oldest" --target-dir "$built"
+    scripts/third_party.py --target "$target" > "$built/$target/THIRD-PARTY.txt"
     if [ "$machine" = "$own" ]; then
         ask=()
-    elif [ -x "target/$own-unknown-linux-gnu/release/assay" ]; then
-        ask=(--ask "target/$own-unknown-linux-gnu/release/assay")
+    elif [ -x "$built/$own-unknown-linux-gnu/release/assay" ]; then
+        ask=(--ask "$built/$own-unknown-linux-gnu/release/assay")
     else
         echo "packages: build $own first: its program is asked for the manual pages" >&2
         exit 1
     fi
-    scripts/package.py "$program" "${ask[@]}" --third-party "target/$target/THIRD-PARTY.txt"
+    scripts/package.py "$program" "${ask[@]}" --third-party "$built/$target/THIRD-PARTY.txt"
 done

@@ -4,25 +4,25 @@
 #   scripts/setup.sh build|demo|dispatch|transport|allocator|test|peers|ci    install what is missing, say what, go on if the essentials are there
 #   scripts/setup.sh --list demo|test|...  only say what is missing and what would be installed
 #
-# Rust, where it is missing or too old, is Debian's if that is new enough (bookworm: rustc-web), else rustup's.
+# Rust, where it is missing or too old, is Debian's if that is new enough (bookworm: rustc-web), else rustup's. A rustup
+# that is here gets the toolchain `stable` beside its others; its default stays.
 #
 # Method: every need is checked by using it (compiling, running), not by asking a package manager, so tools from
 # anywhere count. Missing ones are installed with apt-get when we are root and apt-get exists; otherwise the exact
-# command is printed, and what will be skipped. Exit 1 only when something essential is still missing.
-# Untried: rustup's own installer (by_rustup), for where it was written it could not be downloaded.
+# command is printed, and what will be skipped. Only Rust is then installed all the same, by rustup into the home folder.
+# Exit 1 only when something essential is still missing.
+# Untried: rustup's own installer (by_rustup).
 # Known limit: Debian's package names; elsewhere the kind of tool is named.
-# Checked by: running it in a bare Debian 12 root, as root, as another user and without apt-get.
+# Checked by: scripts/test_setup.sh; running it in a bare Debian 12 root, as root, as another user and without apt-get.
 set -euo pipefail
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
-export PATH="$PATH:${HOME:-/root}/.cargo/bin"
+# The Rust that is new enough comes first on PATH.
+. "$(dirname "$0")/rust.sh"
 
 usage() {
     echo "usage: scripts/setup.sh [--list] build|demo|dispatch|transport|allocator|test|peers|ci" >&2
     exit 2
 }
-
-# The workspace's rust-version is 1 and this.
-oldest_rust=89
 
 list_only=no
 if [ "${1:-}" = --list ]; then list_only=yes; shift; fi
@@ -48,7 +48,7 @@ esac
 without() {
     case $1 in
         cargo | cc | make) echo essential ;;
-        python3) if [ "$goal" = ci ]; then echo essential; else echo "the checks written in Python"; fi ;;
+        python3) if [ "$goal" = ci ] || [ "$goal" = test ]; then echo essential; else echo "the checks written in Python"; fi ;;
         clang) echo "measuring with a second compiler; only gcc is measured" ;;
         gcc_pair) echo "comparing two versions of gcc; only the installed one is measured" ;;
         clang_pair) echo "comparing two versions of clang; only the installed ones are measured" ;;
@@ -187,12 +187,6 @@ have() {
     esac
 }
 
-new_enough() { # $1 a version, as 1.96.0+dfsg1-1
-    local minor=${1#1.}
-    minor=${minor%%.*}
-    [[ $1 == 1.* && $minor =~ ^[0-9]+$ ]] && [ "$minor" -ge "$oldest_rust" ]
-}
-
 preloads() { # $1 a library: does the dynamic linker find it?
     [ -z "$(LD_PRELOAD=$1 /bin/true 2>&1)" ]
 }
@@ -278,9 +272,10 @@ rust_packages() { # Debian's Rust, where it is new enough; bookworm has one besi
 }
 
 by_rustup() { # prints the commands that install Rust by rustup, and runs them unless only a list is wanted
+    # rustup's default is set only where rustup is new: who has one has chosen.
     local how
     if command -v rustup > /dev/null; then
-        how="rustup toolchain install stable && rustup default stable"
+        how="rustup toolchain install stable --profile minimal --component rustfmt --component clippy"
     elif [ "$(id -u)" = 0 ] && apt_knows rustup; then
         how="apt-get install -y rustup && rustup default stable"
     elif command -v curl > /dev/null; then
@@ -310,14 +305,36 @@ rust() { # cargo, for the goals that build; it needs a linker too, which is a ne
     fi
 }
 
-rust_components() { # rustfmt and clippy come with the toolchain where it is installed here
-    local wanted=()
-    if [[ $lacking == *cargo* ]]; then return; fi
+matching() { # Debian's packages of rustfmt and clippy that belong to the rustc in use; nothing where that is not Debian's
+    local owner
+    owner=$(dpkg -S "$(readlink -f "$(command -v rustc)")" 2> /dev/null) || return 0
+    case ${owner%%:*} in
+        *-web*) echo "rustfmt-web rust-web-clippy" ;;
+        *) echo "rustfmt rust-clippy" ;;
+    esac
+}
+
+rust_components() { # rustfmt and clippy for a Rust that was here already
+    local wanted=() packages=() names
+    if [[ " $(echo $lacking) " == *" cargo "* ]]; then return; fi
+    read -ra names <<< "$(matching)"
     for need in $lacking; do
-        case $need in fmt) wanted+=(rustfmt) ;; clippy) wanted+=(clippy) ;; esac
+        case $need in
+            fmt) wanted+=(rustfmt) packages+=("${names[0]:-}") ;;
+            clippy) wanted+=(clippy) packages+=("${names[1]:-}") ;;
+        esac
     done
     if [ ${#wanted[@]} = 0 ]; then return; fi
-    if [ $list_only = yes ] || ! command -v rustup > /dev/null; then
+    if [ ${#names[@]} != 0 ]; then
+        if [ $list_only = yes ] || [ "$(id -u)" != 0 ]; then
+            echo "setup: to install: sudo apt-get install -y --no-install-recommends ${packages[*]}"
+        else
+            refresh
+            install "${packages[@]}"
+        fi
+    elif ! command -v rustup > /dev/null; then
+        echo "setup: ${wanted[*]}: install them from where rustc comes from"
+    elif [ $list_only = yes ]; then
         echo "setup: to install: rustup component add ${wanted[*]}"
     else
         echo "setup: installing with rustup: ${wanted[*]}"
@@ -390,6 +407,7 @@ from_pypi
 from_npm
 if [ $list_only = yes ]; then exit 0; fi
 
+find_rust
 # shellcheck disable=SC2086
 lacking=$(missing $needs)
 status=0

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # What is installed: is all of it there, does it agree, and can the shells and man read it?
 #
-# Packs a program that is built already (target/release or target/debug) and looks into the packages; nothing is compiled.
+# Packs a program that is built already (ASSAY, else the newer one of target/release and target/debug) and looks into the
+# packages; nothing is compiled.
 # What needs a tool that is not here is skipped, and said so. The packages were installed in clean roots by hand
 # (docs/install.md); here they are only read.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-assay=
-for built in "${ASSAY:-}" target/release/assay target/debug/assay; do
-    if [ -n "$built" ] && [ -x "$built" ]; then assay=$built; break; fi
+assay=${ASSAY:-}
+for built in target/release/assay target/debug/assay; do
+    if [ -z "${ASSAY:-}" ] && [ -x "$built" ] && { [ -z "$assay" ] || [ "$built" -nt "$assay" ]; }; then assay=$built; fi
 done
 if [ -z "$assay" ]; then echo "skipped: the packages, for assay is not built"; exit 0; fi
 
@@ -29,6 +30,7 @@ version=${version#assay }
 [[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || fail "assay -V says '$version'"
 grep -q "^version = \"$version\"" Cargo.toml || fail "Cargo.toml has another version than $version"
 "$assay" --version | grep -q '^target: ' || fail "assay --version does not name its target"
+"$assay" --version | grep -q '^plugin: version [0-9]' || fail "assay was built without the emulator's plugin"
 [ "$("$assay" --version --long)" = "$("$assay" --version)" ] || fail "assay --version --long differs"
 ok "version $version"
 
@@ -38,7 +40,9 @@ export XDG_CACHE_HOME=$scratch/cache
 cmp "$("$assay" harness c)/assay.h" harness/assay.h || fail "the header that assay carries"
 crate=$("$assay" harness rust)
 diff -r "$crate/src" crates/assay-harness/src || fail "the crate that assay carries"
-"$assay" harness c "$scratch/vendored" > /dev/null && cmp "$scratch/vendored/assay.h" harness/assay.h
+"$assay" harness c "$scratch/vendored" > /dev/null
+cmp "$scratch/vendored/assay.h" harness/assay.h || fail "the header that assay writes"
+cmp "$crate/LICENSE-MIT" LICENSE-MIT || fail "the licence of the crate that assay carries"
 ok "header and crate"
 if have cargo; then
     mkdir -p "$scratch/bench/src"

@@ -7,7 +7,7 @@ In a block ```c NAME the text is a file. In a block ```console a line with `$ ` 
 prints: numbers stand for any number, `...` for any text, line breaks for any white space. What is measured differs from
 run to run, so of such a page the document shows what is always there.
 
-ASSAY names the program; else target/release/assay or target/debug/assay. Without one, without gcc or without git
+ASSAY names the program; else the newer one of target/release/assay and target/debug/assay. Without one, without gcc or without git
 the test is skipped and says so.
 """
 
@@ -55,10 +55,10 @@ def commands(block):
 
 
 def program():
-    for path in [os.environ.get("ASSAY"), TOP / "target/release/assay", TOP / "target/debug/assay"]:
-        if path and os.access(path, os.X_OK):
-            return pathlib.Path(path).resolve()
-    return None
+    if given := os.environ.get("ASSAY"):
+        return pathlib.Path(given).resolve()
+    built = [path for path in (TOP / "target/release/assay", TOP / "target/debug/assay") if os.access(path, os.X_OK)]
+    return max(built, key=lambda path: path.stat().st_mtime, default=None)
 
 
 def main():

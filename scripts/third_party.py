@@ -25,7 +25,7 @@ def cargo(*words):
 
 def linked(target):
     """Names and versions of the crates."""
-    words = ["tree", "-p", "assay", "--locked", "--edges", "normal", "--prefix", "none", "--format", "{p}"]
+    words = ["tree", "-p", "assay", "--locked", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]
     lines = cargo(*words, *(["--target", target] if target else [])).splitlines()
     pairs = {tuple(line.split()[:2]) for line in lines if line}
     return sorted((name, version.lstrip("v")) for name, version in pairs if not name.startswith("assay"))

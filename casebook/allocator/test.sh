@@ -165,10 +165,11 @@ documents() {
 
 # ---- branches of the short ways, exactly
 
-assay=
-for built in "${ASSAY:-}" ../../target/release/assay ../../target/debug/assay; do
-    if [ -z "$assay" ] && [ -n "$built" ] && [ -x "$built" ]; then assay=$(realpath "$built"); fi
+assay=${ASSAY:-}
+for built in ../../target/release/assay ../../target/debug/assay; do
+    if [ -z "${ASSAY:-}" ] && [ -x "$built" ] && { [ -z "$assay" ] || [ "$built" -nt "$assay" ]; }; then assay=$built; fi
 done
+assay=${assay:+$(realpath "$assay")}
 
 branches() { # $1 operations: branches of the whole command
     "$assay" stat -q --source traced --predictor none -x, -e branches -o "$folder/stat" -- "$folder/out-final/bench" fast "$1" 64 > /dev/null ||

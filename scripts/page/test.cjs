@@ -177,7 +177,7 @@ async function served(browser) {
 }
 
 async function main() {
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: quiet });
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: quiet });
   try {
     for (const name of readdirSync(folder).filter((one) => one.endsWith(".html"))) await file(browser, name);
     await served(browser);

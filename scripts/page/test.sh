@@ -11,7 +11,8 @@ root=$PWD
 skip() { echo "skipped: $1"; exit 0; }
 scripts/page/vendor.sh check
 command -v node > /dev/null || skip "the pages in a browser: there is no node"
-command -v chromium > /dev/null || skip "the pages in a browser: there is no chromium"
+CHROMIUM=$(command -v chromium) || skip "the pages in a browser: there is no chromium"
+export CHROMIUM
 [ -d target/page/node_modules/axe-core ] || skip "the pages in a browser: scripts/setup.sh test installs playwright-core and axe-core"
 assay=${ASSAY:-$root/target/debug/assay}
 [ -x "$assay" ] || { echo "test.sh: there is no $assay: cargo build" >&2; exit 1; }
@@ -58,7 +59,7 @@ if grep -q 'https\?://[^ "]*\.\(js\|css\|woff2\?\)' "$pages"/*.html; then echo "
 "$assay" serve --port 0 --ledger "$ledger" > serve.log &
 server=$!
 trap 'kill $server 2> /dev/null || true; rm -rf "$scratch"' EXIT
-for _ in $(seq 100); do [ -s serve.log ] && break; sleep 0.05; done
+for _ in $(seq 1200); do [ -s serve.log ] && break; sleep 0.05; done
 address=$(sed -n 's|^\(http://[^ ]*/\) .*|\1|p' serve.log)
 [ -n "$address" ] || { echo "test.sh: assay serve said nothing" >&2; exit 1; }
 NODE_PATH=$root/target/page/node_modules node "$root/scripts/page/test.cjs" "$pages" "$address"

@@ -15,8 +15,7 @@ sums="912111098ea99503a6f4967361d2bbdc9dbf58cf9c678c8e27e5b02d1a07f0c1  d3.min.j
 4358086467740777dd788d6b27a95cebdbaefdd50c730a3060117073bd7134cb  plot.umd.min.js"
 
 fetch() {
-    local scratch
-    scratch=$(mktemp -d)
+    scratch=$(mktemp -d) # not local: the trap outlives this function
     trap 'rm -rf "$scratch"' EXIT
     npm install --prefix "$scratch" --no-save --ignore-scripts --no-audit --no-fund --loglevel=error \
         "d3@$d3" "@observablehq/plot@$plot"
