@@ -17,6 +17,7 @@
 set -euo pipefail
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 # The Rust that is new enough comes first on PATH.
+# shellcheck source=scripts/rust.sh
 . "$(dirname "$0")/rust.sh"
 
 usage() {
@@ -315,22 +316,22 @@ matching() { # Debian's packages of rustfmt and clippy that belong to the rustc 
 }
 
 rust_components() { # rustfmt and clippy for a Rust that was here already
-    local wanted=() packages=() names
+    local wanted=() debian=() names
     if [[ " $(echo $lacking) " == *" cargo "* ]]; then return; fi
     read -ra names <<< "$(matching)"
     for need in $lacking; do
         case $need in
-            fmt) wanted+=(rustfmt) packages+=("${names[0]:-}") ;;
-            clippy) wanted+=(clippy) packages+=("${names[1]:-}") ;;
+            fmt) wanted+=(rustfmt) debian+=("${names[0]:-}") ;;
+            clippy) wanted+=(clippy) debian+=("${names[1]:-}") ;;
         esac
     done
     if [ ${#wanted[@]} = 0 ]; then return; fi
     if [ ${#names[@]} != 0 ]; then
         if [ $list_only = yes ] || [ "$(id -u)" != 0 ]; then
-            echo "setup: to install: sudo apt-get install -y --no-install-recommends ${packages[*]}"
+            echo "setup: to install: sudo apt-get install -y --no-install-recommends ${debian[*]}"
         else
             refresh
-            install "${packages[@]}"
+            install "${debian[@]}"
         fi
     elif ! command -v rustup > /dev/null; then
         echo "setup: ${wanted[*]}: install them from where rustc comes from"
