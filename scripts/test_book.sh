@@ -23,12 +23,24 @@ for path in sorted(pathlib.Path("docs/book/pictures").glob("*.toml")):
 sys.exit("not in their sources: " + "; ".join(wrong) if wrong else 0)
 END
 echo "ok: the pictures' figures stand in their sources"
+python3 - << 'END'
+import pathlib, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, "scripts")
+import book
+known = book.pages()
+if missing := book.unlisted(known):
+    sys.exit(f"the contents do not name {missing}")
+history = pathlib.Path("docs/history.md")
+assert book.unlisted([path for path in known if path != history]) == [history], "a document that is left out is not found"
+END
+echo "ok: the contents name every document that is linked"
 for mdbook in "${MDBOOK:-}" mdbook target/book/tools/bin/mdbook; do
     if [ -n "$mdbook" ] && command -v "$mdbook" > /dev/null; then
         scripts/book.py --mdbook "$mdbook"
-        echo "3 passed, 0 failed, 0 skipped"
+        echo "4 passed, 0 failed, 0 skipped"
         exit
     fi
 done
 echo "skipped: making the pages, for there is no mdbook (make book installs it)"
-echo "2 passed, 0 failed, 1 skipped"
+echo "3 passed, 0 failed, 1 skipped"

@@ -29,7 +29,7 @@ rustup() { # $1 a folder, $2 the default's version, $3 that of its toolchain sta
 base=$scratch/base
 mkdir "$base"
 for name in bash env sed cut dirname basename grep sort cat mktemp rm id uname tr readlink mkdir printf head true; do
-    ln -s "$(command -v "$name")" "$base/$name"
+    ln -s "$(type -P "$name")" "$base/$name"
 done
 in_machine() { # $1 a machine's folder, then a command with nothing but its tools
     local machine=$1

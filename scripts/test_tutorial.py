@@ -74,10 +74,8 @@ def main():
         for name in ("bin", "work", "home"):
             (scratch / name).mkdir()
         (scratch / "bin/assay").symlink_to(assay)
-        someone = {f"GIT_{who}_{what}": "somebody" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
         environment = {
             **os.environ,
-            **someone,
             "PATH": f"{scratch / 'bin'}:{os.environ['PATH']}",
             "HOME": str(scratch / "home"),
             "XDG_CACHE_HOME": str(scratch / "home/cache"),
