@@ -28,7 +28,7 @@ rustup() { # $1 a folder, $2 the default's version, $3 that of its toolchain sta
 }
 base=$scratch/base
 mkdir "$base"
-for name in bash env sed cut dirname basename grep sort cat mktemp rm id uname tr readlink mkdir printf head true; do
+for name in bash sh ln env sed cut dirname basename grep sort cat mktemp rm id uname tr readlink mkdir printf head true; do
     ln -s "$(type -P "$name")" "$base/$name"
 done
 in_machine() { # $1 a machine's folder, then a command with nothing but its tools
@@ -71,6 +71,17 @@ mkdir -p "$scratch/bare/usr"
 told=$(in_machine "$scratch/bare" scripts/setup.sh --list build)
 [[ $told == *"sh.rustup.rs"* ]] || fail "no Rust: $told"
 ok "rustup's default stays as it is"
+m=$scratch/stranger
+tool "$m/usr/gcc" "cat > /dev/null"
+tool "$m/usr/id" "echo 1000"
+# What stands for rustup's installer puts a Rust where rustup puts it.
+tool "$m/usr/curl" "cat $scratch/installer"
+rust "$scratch/new_rust" 1.95.0
+printf '[ "$*" = "-y --no-modify-path" ] && mkdir -p "$HOME/.cargo" && ln -s %s "$HOME/.cargo/bin"\n' "$scratch/new_rust" > "$scratch/installer"
+told=$(in_machine "$m" scripts/setup.sh build) || fail "without root: $told"
+[[ $told == *"missing: a Rust toolchain"*"installing Rust: curl"* ]] || fail "without root: $told"
+[ "$(in_machine "$m" scripts/setup.sh build)" = "setup: everything for 'build' is installed" ] || fail "Rust is not found again"
+ok "without root rustup installs Rust, announced, and it is found"
 m=$scratch/distribution
 tool "$m/usr/dpkg" "echo \"rustc-web: \$2\""
 told=$(in_machine "$m" scripts/setup.sh --list test)
