@@ -33,6 +33,10 @@ for machine in "${@:-$own}"; do
     program=$built/$target/release/assay
     echo "packages: cargo zigbuild --release -p assay --locked --target $target.$oldest"
     PATH="$PWD/$tools/bin:$PATH" cargo zigbuild --release -p assay --locked --target "$target.$oldest" --target-dir "$built"
+    if grep -qaF -e "$registry" -e "$PWD/" "$program"; then
+        echo "packages: $program names folders of this machine" >&2
+        exit 1
+    fi
     scripts/third_party.py --target "$target" > "$built/$target/THIRD-PARTY.txt"
     if [ "$machine" = "$own" ]; then
         ask=()
