@@ -1,30 +1,35 @@
 //! What the ledger keeps, ready to be shown: for each thing its page, its samples, and the command that measures it again.
 
+mod answers;
+mod list;
+mod lookup;
+mod pages;
 mod samples;
 mod state;
 
+pub use list::{Judge, ListRequest, list};
+pub use lookup::{experiment_named, named};
+pub use pages::AnyPage;
 pub use state::{State, state};
 
-use crate::lead::Misuse;
 use crate::store::{Kept, KeptRow, Ledger};
 use crate::{campaign, compare, stages, sweep};
 use anyhow::{Context, Result};
-use assay_pure::ledger::Stopped;
 use assay_pure::stages::Diary;
 use assay_pure::sweep::naming::caches;
-use assay_report::html::{AskedFile, ListedRow, Listing, Shown};
+use assay_report::html::{AskedFile, Shown};
+use assay_report::list::Brief;
 use assay_report::stages::page::StagesPage;
 use assay_report::sweep::page::CacheSize;
 use serde_json::Value;
 use std::fmt;
-use std::str::FromStr;
 
-/// One thing of a ledger: `campaign/3`, or `3` alone; `sweep/2`, `comparison/1`, `diary/1` or `diary/NAME`.
+/// Where one thing of a ledger is shown: `campaign/3`, `sweep/2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thing {
     /// What it is.
     pub kind: Kept,
-    /// Its number, or a diary's name.
+    /// Its number.
     pub name: String,
 }
 
@@ -34,83 +39,29 @@ impl fmt::Display for Thing {
     }
 }
 
-impl FromStr for Thing {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (kind, name) = text.split_once('/').unwrap_or((Kept::Campaign.name(), text));
-        let known = Kept::ALL.into_iter().find(|known| known.name() == kind);
-        match known {
-            Some(kind) if kind == Kept::Diary && !name.is_empty() || name.parse::<i64>().is_ok() => {
-                Ok(Self { kind, name: name.to_owned() })
-            }
-            _ => Err(format!(
-                "`{text}` names nothing of a ledger: write a campaign's number, or campaign/3, comparison/1, sweep/2, \
-                 diary/NAME; `assay report --list` shows them"
-            )),
-        }
-    }
-}
-
 impl From<&KeptRow> for Thing {
     fn from(row: &KeptRow) -> Self {
         Self { kind: row.kind, name: row.id.to_string() }
     }
 }
 
-/// The row of a thing.
-///
-/// # Errors
-/// [`Misuse`]: there is none, with what there is; or the ledger cannot be read.
-pub fn find(ledger: &Ledger, thing: &Thing) -> Result<KeptRow> {
-    let id = thing.name.parse::<i64>().ok();
-    if let (Kept::Campaign, Some(id)) = (thing.kind, id)
-        && let Some(row) = ledger.campaign(id)?
-    {
-        // One of a sweep, which the list leaves out.
-        let (name, question) = (row.experiment, row.spec["question"].as_str().unwrap_or_default().to_owned());
-        let (started_at, finished_at, stopped) = (row.started_at, row.finished_at, row.stopped);
-        return Ok(KeptRow { kind: thing.kind, id, name, question, started_at, finished_at, stopped });
-    }
-    let rows = ledger.kept(thing.kind)?;
-    let is_it = |row: &&KeptRow| id == Some(row.id) || thing.kind == Kept::Diary && row.name == thing.name;
-    if let Some(row) = rows.iter().find(is_it) {
-        return Ok(row.clone());
-    }
-    let known: Vec<String> = rows.iter().take(12).map(|row| Thing::from(row).to_string()).collect();
-    let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    let (path, kind) = (ledger.path().display(), thing.kind.name());
-    Err(Misuse(format!("there is no {thing} in {path}; of this kind it has: {known} ({kind}/NUMBER)")).into())
-}
-
-/// Everything that a ledger has, the newest first.
+/// Keeps the answer to what has just been measured, for lists.
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub fn listing(ledger: &Ledger) -> Result<Listing> {
-    let mut rows = Vec::new();
-    for kind in Kept::ALL {
-        rows.extend(ledger.kept(kind)?);
+pub fn keep_answer(ledger: &Ledger, kind: Kept, is_it: impl Fn(&KeptRow) -> bool, answer: Brief) -> Result<()> {
+    if let Some(row) = ledger.kept(kind)?.iter().find(|row| is_it(row)) {
+        answers::keep(ledger, row, answer);
     }
-    rows.sort_by(|one, other| other.started_at.total_cmp(&one.started_at));
-    let listed = |row: &KeptRow| ListedRow {
-        path: Thing::from(row).to_string(),
-        kind: row.kind.name().to_owned(),
-        name: row.name.clone(),
-        question: row.question.clone(),
-        began: campaign::compose::rfc3339(row.started_at),
-        state: row.stopped.map_or("under way or killed", Stopped::word).to_owned(),
-    };
-    Ok(Listing { ledger: ledger.path().display().to_string(), rows: rows.iter().map(listed).collect() })
+    Ok(())
 }
 
 /// A thing with its samples.
 ///
 /// # Errors
-/// There is no such thing, or the ledger cannot be read.
-pub fn shown(ledger: &Ledger, thing: &Thing) -> Result<Shown> {
-    let row = find(ledger, thing)?;
-    match thing.kind {
+/// The ledger cannot be read.
+pub fn shown(ledger: &Ledger, row: &KeptRow) -> Result<Shown> {
+    match row.kind {
         Kept::Campaign => of_campaign(ledger, row.id),
         Kept::Comparison => of_comparison(ledger, row.id),
         Kept::Sweep => of_sweep(ledger, row.id),
@@ -121,10 +72,9 @@ pub fn shown(ledger: &Ledger, thing: &Thing) -> Result<Shown> {
 /// Every sample of a thing as CSV (RFC 4180).
 ///
 /// # Errors
-/// There is no such thing, or the ledger cannot be read.
-pub fn samples_csv(ledger: &Ledger, thing: &Thing) -> Result<String> {
-    let row = find(ledger, thing)?;
-    let all = match thing.kind {
+/// The ledger cannot be read.
+pub fn samples_csv(ledger: &Ledger, row: &KeptRow) -> Result<String> {
+    let all = match row.kind {
         Kept::Campaign => {
             let (page, observed) = campaign::compose::page_and_samples(ledger, row.id)?;
             samples::of_campaign(&page, observed)
@@ -255,17 +205,6 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn things_are_named_as_they_are_listed() {
-        let of = |text: &str| text.parse::<Thing>().map(|thing| thing.to_string());
-        assert_eq!(of("3").as_deref(), Ok("campaign/3"));
-        assert_eq!(of("sweep/2").as_deref(), Ok("sweep/2"));
-        assert_eq!(of("diary/a b/c").as_deref(), Ok("diary/a b/c"));
-        for wrong in ["", "x", "sweep/", "sweep/x", "campaign/3/4", "other/1"] {
-            assert!(of(wrong).unwrap_err().contains("report --list"), "{wrong}");
-        }
-    }
 
     #[test]
     fn a_shell_reads_back_what_is_quoted() {

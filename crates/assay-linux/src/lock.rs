@@ -47,6 +47,35 @@ pub fn open_own(path: &Path) -> io::Result<File> {
     Err(io::Error::other(format!("{} belongs to another user: remove it", path.display())))
 }
 
+/// The process that holds a lock of this file, as far as the kernel tells (/proc/locks).
+pub fn holder(path: &Path) -> Option<u32> {
+    let inode = std::fs::metadata(path).ok()?.ino();
+    holder_in(&std::fs::read_to_string("/proc/locks").ok()?, inode)
+}
+
+/// A line is "2: FLOCK  ADVISORY  WRITE 4711 fe:00:131090 0 EOF", with "->" ahead of the kind for one who waits; proc_locks(5).
+fn holder_in(locks: &str, inode: u64) -> Option<u32> {
+    locks.lines().find_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [_, "FLOCK", _, _, process, file, ..] = words[..] else { return None };
+        let is_it = file.rsplit(':').next()?.parse() == Ok(inode);
+        process.parse().ok().filter(|&process: &u32| is_it && process > 0)
+    })
+}
+
+/// The command that a process was started with, its program without folders, at most 60 characters.
+pub fn command_of(process: u32) -> Option<String> {
+    const MOST: usize = 60;
+    let bytes = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut words = text.split('\0').filter(|word| !word.is_empty());
+    let program = words.next()?;
+    let program = program.rsplit('/').next().unwrap_or(program);
+    let whole: Vec<&str> = std::iter::once(program).chain(words).collect();
+    let whole = whole.join(" ");
+    Some(if whole.chars().count() > MOST { whole.chars().take(MOST - 1).chain(['…']).collect() } else { whole })
+}
+
 /// The folder for locks of this user on this machine: `$XDG_RUNTIME_DIR` or else `/run/user/UID`, if it is a folder of
 /// this user's with mode 0700; else `assay-UID` in the folder for temporary files.
 ///
@@ -97,6 +126,15 @@ fn user() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_holder_of_a_lock_is_read_from_the_kernel_s_table_and_who_waits_is_not_it() {
+        let table = "1: POSIX  ADVISORY  WRITE 11 fe:00:77 0 EOF\n2: -> FLOCK  ADVISORY  WRITE 12 fe:00:77 0 EOF\n\
+                     3: FLOCK  ADVISORY  WRITE 4711 fe:00:77 0 EOF\n4: FLOCK  ADVISORY  WRITE 0 fe:00:78 0 EOF\n";
+        assert_eq!((holder_in(table, 77), holder_in(table, 78), holder_in(table, 7)), (Some(4711), None, None));
+        assert!(command_of(std::process::id()).is_some_and(|command| !command.contains('/')));
+    }
+
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     /// A folder that goes with the test.

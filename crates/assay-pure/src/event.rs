@@ -1,5 +1,24 @@
 //! What happens during a campaign, as the runner tells it and a consumer shows it. The runner never prints.
 
+/// What a step waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wait {
+    /// The right to measure on a processor, which another assay has.
+    Turn {
+        /// The processor.
+        cpu: usize,
+        /// The other's process and command, where the kernel tells: "process 4711, assay run sums.toml".
+        holder: Option<String>,
+    },
+    /// An unshared core: other programs run on its other hardware thread.
+    Core {
+        /// The processor.
+        cpu: usize,
+        /// Visits that are to be made again because of it.
+        visits: u64,
+    },
+}
+
 /// One thing that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -8,6 +27,20 @@ pub enum Event {
         /// Its name, one or two words.
         name: String,
     },
+    /// Something begins within the phase; there may be nothing to count of it.
+    Doing {
+        /// What, as the end of "now: ".
+        what: String,
+    },
+    /// A step waits; told again about every second as long as it does.
+    Waiting {
+        /// What for.
+        wait: Wait,
+        /// So far.
+        seconds: f64,
+    },
+    /// What was waited for has come.
+    WaitOver,
     /// An input is ready (made, or found in the store).
     InputReady {
         /// Inputs ready so far.
@@ -62,6 +95,13 @@ pub enum Event {
         /// Cells done so far.
         done: u64,
         /// Cells of this phase.
+        total: u64,
+    },
+    /// The verdicts of something that was measured before were made anew.
+    Judged {
+        /// Done so far.
+        done: u64,
+        /// All of them.
         total: u64,
     },
     /// The verdicts were looked at.

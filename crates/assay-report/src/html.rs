@@ -11,6 +11,7 @@ mod strips;
 
 pub use self::strips::{AllStrips, Strip, Strips, StripsOf};
 
+use crate::list::{ListPage, ListRow};
 use assay_pure::inputs::digest::digest;
 use serde::Serialize;
 use serde_json::Value;
@@ -84,36 +85,10 @@ pub struct Served<'a> {
     pub live: Option<&'a str>,
 }
 
-/// What a ledger has, to be listed.
-#[derive(Clone, Debug, Serialize)]
-pub struct Listing {
-    /// The file.
-    pub ledger: String,
-    /// The newest first.
-    pub rows: Vec<ListedRow>,
-}
-
-/// One thing that was asked.
-#[derive(Clone, Debug, Serialize)]
-pub struct ListedRow {
-    /// Where it is shown, relative to the list.
-    pub path: String,
-    /// What it is.
-    pub kind: String,
-    /// Its name.
-    pub name: String,
-    /// What was asked.
-    pub question: String,
-    /// When it began: RFC 3339, UTC.
-    pub began: String,
-    /// Why it ended, or that it did not.
-    pub state: String,
-}
-
 #[derive(Serialize)]
 struct Data<'a> {
     shown: &'a [Shown],
-    listing: Option<&'a Listing>,
+    listing: Option<&'a ListPage>,
     made: String,
     home: Option<&'a str>,
     live: Option<&'a str>,
@@ -129,8 +104,8 @@ pub fn document(shown: &[Shown], served: Served<'_>) -> String {
 }
 
 /// The list of what a ledger has.
-pub fn listing(listing: &Listing, served: Served<'_>) -> String {
-    let link = |row: &ListedRow| {
+pub fn listing(listing: &ListPage, served: Served<'_>) -> String {
+    let link = |row: &ListRow| {
         format!("<li><a href=\"/{0}\">{0}</a> {1}</li>", escaped(&row.path), escaped(&row.name))
     };
     let plain = format!("<ul>{}</ul>", listing.rows.iter().map(link).collect::<String>());
@@ -138,7 +113,7 @@ pub fn listing(listing: &Listing, served: Served<'_>) -> String {
 }
 
 /// `plain` is what is read without scripts.
-fn whole(title: &str, plain: &str, shown: &[Shown], listing: Option<&Listing>, served: Served<'_>) -> String {
+fn whole(title: &str, plain: &str, shown: &[Shown], listing: Option<&ListPage>, served: Served<'_>) -> String {
     let made = format!(
         "Made by assay {}. Drawn with D3 and Observable Plot; their licences are in this file.",
         env!("CARGO_PKG_VERSION")

@@ -1,6 +1,7 @@
 //! Shows events while they happen, on stderr: a bar on a terminal, plain lines elsewhere, nothing when quiet.
 //!
-//! There is no ticking thread: it would wake up in the middle of samples. The bar moves when an event comes.
+//! While something may be timed there is no ticking thread: it would wake up in the middle of samples. The bar moves when an
+//! event comes; one who waits tells so every second. A build ticks, so that one sees that it lives.
 
 mod tracker;
 
@@ -8,7 +9,7 @@ use super::prose;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use self::tracker::Tracker;
 use assay_pure::event::Event;
@@ -16,8 +17,16 @@ use assay_pure::words;
 
 /// Redraws of the bar per second at most; each costs the machine that is being measured.
 const REDRAWS_PER_SECOND: u8 = 4;
-/// Between two plain lines at least.
+/// Between two redraws while nothing happens.
+const TICK: Duration = Duration::from_secs(1);
+/// Between two plain lines at least, that tell how far something is.
 const LINE_INTERVAL: Duration = Duration::from_secs(5);
+/// The same of lines that tell what begins.
+const BEGIN_INTERVAL: Duration = Duration::from_secs(1);
+/// The same of lines that tell what is waited for.
+const WAIT_INTERVAL: Duration = Duration::from_secs(30);
+/// A shorter wait is not worth a line.
+const WORTH_A_LINE: f64 = 1.0;
 
 /// How events are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,8 +59,39 @@ pub struct Progress {
 
 enum View {
     Bar(ProgressBar),
-    Lines { out: Box<dyn Write + Send>, last: Option<Duration> },
+    Lines(Lines),
     Quiet,
+}
+
+/// Plain lines, and when the last ones came.
+struct Lines {
+    out: Box<dyn Write + Send>,
+    last: Option<Duration>,
+    waited: Option<Duration>,
+}
+
+impl Lines {
+    fn new(out: Box<dyn Write + Send>) -> Self {
+        Self { out, last: None, waited: None }
+    }
+
+    /// Whether an event is worth a line now, by its kind and by when the last line came.
+    fn is_due(&mut self, event: &Event, now: Duration) -> bool {
+        let since = |last: Option<Duration>, interval| last.is_none_or(|last| now >= last + interval);
+        let due = match event {
+            Event::Finished | Event::WaitOver => false,
+            Event::Waiting { seconds, .. } => {
+                *seconds >= WORTH_A_LINE && since(self.waited, WAIT_INTERVAL)
+            }
+            Event::Phase { .. } | Event::Doing { .. } => since(self.last, BEGIN_INTERVAL),
+            _ => since(self.last, LINE_INTERVAL),
+        };
+        if due {
+            self.last = Some(now);
+            self.waited = if matches!(event, Event::Waiting { .. }) { Some(now) } else { self.waited };
+        }
+        due
+    }
 }
 
 impl Progress {
@@ -59,7 +99,7 @@ impl Progress {
     pub fn new(show: Show) -> Self {
         let view = match show {
             Show::Bar => View::Bar(new_bar()),
-            Show::Lines => View::Lines { out: Box::new(std::io::stderr()), last: None },
+            Show::Lines => View::Lines(Lines::new(Box::new(std::io::stderr()))),
             Show::Quiet => View::Quiet,
         };
         Self { started: Instant::now(), tracker: Tracker::default(), view }
@@ -76,22 +116,15 @@ impl Progress {
         match &mut self.view {
             View::Quiet => {}
             View::Bar(bar) => redraw(bar, &self.tracker, event, now),
-            View::Lines { out, last } => {
-                let urgent = urgent(event).map(|line| prose::clean(&line).into_owned());
-                let is_due = last.is_none_or(|last| now >= last + LINE_INTERVAL);
-                let line = match urgent {
-                    Some(line) => Some(line),
-                    None if *event == Event::Finished => None,
-                    None if is_due => {
-                        *last = Some(now);
-                        let line = format!("{}: {}", self.tracker.phase(), self.tracker.message(now));
-                        Some(prose::clean(&line).into_owned())
+            View::Lines(lines) => {
+                let line = match urgent(event) {
+                    Some(line) => line,
+                    None if lines.is_due(event, now) => {
+                        format!("{}: {}", self.tracker.phase(), self.tracker.message(now))
                     }
-                    None => None,
+                    None => return,
                 };
-                if let Some(line) = line {
-                    let _ = writeln!(out, "{}", line.trim_end_matches(": "));
-                }
+                let _ = writeln!(lines.out, "{}", prose::clean(&line).trim_end_matches(": "));
             }
         }
     }
@@ -116,8 +149,11 @@ fn urgent(event: &Event) -> Option<String> {
 fn new_bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND));
     let style =
-        ProgressStyle::with_template("{prefix:<9} [{bar:18}] {wide_msg}").expect("the template is valid");
-    bar.set_style(style.progress_chars("=> "));
+        ProgressStyle::with_template("{prefix:<9} [{bar:18}] {wide_msg} {so_far}").expect("the template is valid");
+    let so_far = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+        let _ = out.write_str(&words::duration(state.elapsed().as_secs_f64().floor()));
+    };
+    bar.set_style(style.progress_chars("=> ").with_key("so_far", so_far));
     bar
 }
 
@@ -130,6 +166,13 @@ fn redraw(bar: &ProgressBar, tracker: &Tracker, event: &Event, now: Duration) {
         bar.suspend(|| {
             let _ = writeln!(std::io::stderr(), "{}", prose::clean(&line));
         });
+    }
+    if let Event::Phase { .. } = event {
+        if tracker.may_tick() {
+            bar.enable_steady_tick(TICK);
+        } else {
+            bar.disable_steady_tick();
+        }
     }
     let (done, total) = tracker.extent();
     // Both at once, and never of nothing: a bar of length 0 would be drawn full.
@@ -161,7 +204,7 @@ mod tests {
 
     fn lines(events: &[(u64, Event)]) -> String {
         let written = Written::default();
-        let view = View::Lines { out: Box::new(written.clone()), last: None };
+        let view = View::Lines(Lines::new(Box::new(written.clone())));
         let mut progress = Progress { started: Instant::now(), tracker: Tracker::default(), view };
         for (seconds, event) in events {
             progress.event_at(event, Duration::from_secs(*seconds));
@@ -204,5 +247,36 @@ mod tests {
         assert_eq!(Show::choose(true, true), Show::Quiet);
         assert_eq!(Show::choose(false, true), Show::Bar);
         assert_eq!(Show::choose(false, false), Show::Lines);
+    }
+
+    #[test]
+    fn a_wait_is_told_when_it_lasts_and_then_twice_a_minute() {
+        let wait = |seconds: u64| {
+            let wait = assay_pure::event::Wait::Turn { cpu: 1, holder: None };
+            (seconds + 1, Event::Waiting { wait, seconds: seconds as f64 })
+        };
+        let mut events = vec![(0, Event::Phase { name: "measure".to_owned() })];
+        events.extend((0..40).map(wait));
+        events.push((41, Event::WaitOver));
+        assert_eq!(
+            lines(&events),
+            "measure\nmeasure: waits 1.0 s for core 1, on which another assay measures\nmeasure: waits 31 s for core 1, on \
+             which another assay measures\n"
+        );
+    }
+
+    #[test]
+    fn what_begins_is_told_sooner_than_how_far_it_is() {
+        let doing = |what: &str| Event::Doing { what: what.to_owned() };
+        let events = [
+            (0, Event::Phase { name: "examine".to_owned() }),
+            (2, doing("tracing")),
+            (3, Event::Counted { done: 1, total: 2 }),
+            (4, doing("simulating")),
+        ];
+        assert_eq!(
+            lines(&events),
+            "examine\nexamine: tracing\nexamine: 1 of 2 cells, simulating\n"
+        );
     }
 }

@@ -28,6 +28,7 @@ use assay_pure::ledger::Stage;
 use assay_pure::predict;
 use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::counts::THIS_CPU;
+use assay_pure::words;
 pub use capped::capped_flags;
 use converse::{CountedInput, CutShort, Job, Outcome};
 use std::collections::HashMap;
@@ -100,6 +101,8 @@ pub fn count(prepared: &Prepared, placements: &Placements<'_>, scene: &mut Scene
         total: 0,
         checks: HashMap::new(),
     };
+    let by = if phase.counters.is_ok() { "by the processor's counters" } else { "under QEMU, traced" };
+    phase.scene.doing(format!("counting {by}, at most {}", words::duration(seconds)));
     let open = phase.open(&placed)?;
     phase.total = open.iter().map(|open| open.inputs.len() as u64).sum();
     for one in &open {

@@ -28,6 +28,7 @@ use anyhow::Result;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::ledger::Stage;
 use assay_pure::verdict::learned::learned;
+use assay_pure::words;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -61,13 +62,14 @@ pub fn examine(
     let built: Vec<BuiltProgram> =
         placed.iter().filter(|place| place.rotation.is_none()).map(|place| built(prepared, place)).collect();
     let programs = startable(prepared, scene, &built)?;
-    facts.cells = called::by_itself(&programs, &laid, experiment.clock, &options)?.cells;
+    facts.cells = called::by_itself(&programs, &laid, experiment.clock, &options, scene.on)?.cells;
     let capped = |program: &BuiltProgram| {
         let group = Group { compiler: program.compiler, flags: program.flags };
         placements.capped(group).ok().flatten().map(|(artifact, _)| artifact.path)
     };
     let seconds = (TRACING.0 * experiment.budget_seconds).clamp(TRACING.1, TRACING.2);
     let mut notes = Notes::default();
+    scene.doing(format!("tracing each variant under QEMU, at most {}", words::duration(seconds)));
     called::trace_all((None, seconds), &built, &capped, &laid, &options, &mut facts, &mut notes);
     simulate(prepared, scene, &built, &options, store, &mut facts)?;
     if assay_linux::interrupt::asked() {
@@ -132,6 +134,7 @@ fn simulate(
     store: &Path,
     facts: &mut ExperimentFacts,
 ) -> Result<()> {
+    scene.doing("which inputs does a predictor memorise?");
     let deadline = Instant::now() + SIMULATING;
     let mut counts = Vec::new();
     let mut is_unknown = false;

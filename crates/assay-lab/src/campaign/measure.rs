@@ -17,7 +17,7 @@ use crate::run::round::{self, InputPlan, RoundBlock, RoundOutcome, VisitBench as
 use crate::run::{Lineup, tune};
 use crate::store::{CampaignInput, Round, SampleRow};
 use anyhow::Result;
-use assay_pure::event::Event;
+use assay_pure::event::{Event, Wait};
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::ledger::Stopped;
 use assay_pure::words;
@@ -49,7 +49,6 @@ struct RunningCampaign<'a, 's> {
     visit_seconds: f64,
     round: u32,
     measured_seconds: f64,
-    told_of_waiting: bool,
     core: &'a mut MeasuringCore,
     /// The store, where the variants are to be examined first.
     examined_in: Option<&'a Path>,
@@ -88,7 +87,6 @@ pub fn measure(
         visit_seconds: 0.0,
         round: rounds.last().map_or(0, |round| round.round + 1),
         measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum(),
-        told_of_waiting: false,
         core,
         examined_in,
     };
@@ -224,6 +222,7 @@ impl RunningCampaign<'_, '_> {
         self.scene.phase("link");
         let placed = self.placements.link(&groups, &rotations, index == 0, self.scene)?;
         self.scene.phase("start");
+        self.scene.doing("starting the programs");
         let subjects = self.placements.subjects(&placed, &self.prepared.runnable);
         let subjects: Vec<_> = subjects
             .into_iter()
@@ -249,6 +248,7 @@ impl RunningCampaign<'_, '_> {
             return Ok(None);
         }
         self.scene.phase("measure");
+        self.scene.doing("how many calls make a sample?");
         let estimated = self.visit_seconds > 0.0 || done.rounds_at_level > 0;
         if (self.inputs.len() < self.prepared.inputs.len() || !estimated) && !self.tune(&mut started)? {
             return Ok(None);
@@ -364,6 +364,7 @@ impl RunningCampaign<'_, '_> {
             .collect();
         let begun = SystemTime::now();
         let (round, seed, before) = (self.round, self.prepared.experiment.seed, self.measured_seconds);
+        let cpu = self.scene.cpu;
         let on = &mut *self.scene.on;
         let outcome = round::walk(
             &mut level.started.lineup,
@@ -372,13 +373,20 @@ impl RunningCampaign<'_, '_> {
             (seed, round),
             &mut self.failed,
             self.core,
-            &mut |visits_done, visits_total| {
-                on(Event::Round {
-                    round,
-                    visits_done,
-                    visits_total,
-                    measured_seconds: before + begun.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64()),
-                    budget_seconds: limits.budget_seconds,
+            &mut |step| {
+                on(match step {
+                    round::Step::Visited { done: visits_done, total: visits_total } => Event::Round {
+                        round,
+                        visits_done,
+                        visits_total,
+                        measured_seconds: before
+                            + begun.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64()),
+                        budget_seconds: limits.budget_seconds,
+                    },
+                    round::Step::Waits { visits, waited } => Event::Waiting {
+                        wait: Wait::Core { cpu, visits },
+                        seconds: waited.as_secs_f64(),
+                    },
                 });
                 !assay_linux::interrupt::asked()
             },
@@ -431,17 +439,7 @@ impl RunningCampaign<'_, '_> {
 
     /// None: asked to stop while waiting.
     fn take_turn(&mut self) -> Result<Option<turn::Turn>> {
-        let (told, scene) = (&mut self.told_of_waiting, &mut *self.scene);
-        let cpu = scene.cpu;
-        let mut waiting = || {
-            // Two campaigns alternate round by round: said once, not at each of them.
-            if !std::mem::replace(told, true) {
-                let text =
-                    "another campaign is measuring on this processor; the two take turns, round by round";
-                scene.warn(text);
-            }
-        };
-        turn::take(cpu, &mut waiting, &assay_linux::interrupt::asked)
+        turn::take(self.scene.cpu, self.scene.on)
     }
 }
 

@@ -73,6 +73,11 @@ impl<'a> Placements<'a> {
             for (flags, set) in prepared.experiment.flags.iter().enumerate() {
                 let group = Group { compiler, flags };
                 let program = &prepared.experiment.program;
+                let name = &identity.name;
+                scene.doing(match prepared.experiment.flags.len() {
+                    1 => format!("compiling with {name}"),
+                    _ => format!("compiling with {name}, {}", set.name),
+                });
                 let on = RefCell::new(&mut *scene.on);
                 let said = |line: &str| on.borrow_mut()(Event::Phase { name: format!("build: {line}") });
                 match builder.compile(&prepared.folder, program, set, identity, &said) {

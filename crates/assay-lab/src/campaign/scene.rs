@@ -30,6 +30,11 @@ impl Scene<'_> {
         self.tell(Event::Phase { name: name.into() });
     }
 
+    /// Tells what is done now within the phase.
+    pub fn doing(&mut self, what: impl Into<String>) {
+        self.tell(Event::Doing { what: what.into() });
+    }
+
     /// Tells of what the reader may want to know.
     pub fn warn(&mut self, text: impl Into<String>) {
         self.tell(Event::Warning(text.into()));

@@ -91,9 +91,7 @@ pub fn measure(
             if between && measured >= spec.budget_seconds * OVERDRAFT {
                 return Ok(Stopped::Budget);
             }
-            let mut waiting =
-                || on(Event::Warning("another assay process is measuring on this processor; waiting".into()));
-            let Some(_turn) = turn::take(at.cpu, &mut waiting, asked_to_stop)? else {
+            let Some(_turn) = turn::take(at.cpu, on)? else {
                 return Ok(Stopped::Interrupted);
             };
             let ran = bench.run(visit)?;

@@ -51,11 +51,16 @@ pub fn examine(request: &MachineRequest, events: &mut dyn FnMut(Event)) -> Resul
     let machine = assay_linux::machine::facts();
     let cpu = measuring_cpu(request.cpu)?;
     let kernel = facts::read(Path::new("/"), cpu, machine.cpus.clone());
-    let turn = turn::take(cpu, &mut || {}, &assay_linux::interrupt::asked)?;
+    events(Event::Phase { name: "machine".into() });
+    let turn = turn::take(cpu, events)?;
     if turn.is_none() {
         return Err(Misuse("interrupted before anything was measured".to_owned()).into());
     }
-    let mut measured = measure::measure(&kernel, request.seconds * (1.0 - PAIR_SHARE));
+    let seconds = request.seconds * (1.0 - PAIR_SHARE);
+    events(Event::Doing {
+        what: format!("timing known work on core {cpu}, about {}", duration(seconds)),
+    });
+    let mut measured = measure::measure(&kernel, seconds);
     // The campaign takes turns by itself.
     drop(turn);
     measured.known_width = kept::of(&machine_of(&machine)).and_then(|limits| limits.width);

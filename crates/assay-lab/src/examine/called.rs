@@ -6,6 +6,7 @@ use super::traced;
 use crate::lead::turn;
 use crate::run::{ProgramFault, tune};
 use anyhow::Result;
+use assay_pure::event::Event;
 use assay_pure::experiment::spec::Clock;
 use assay_pure::protocol::VariantKind;
 use assay_pure::words::plural;
@@ -44,10 +45,13 @@ pub fn by_itself(
     laid: &[(usize, Laid)],
     clock: Clock,
     options: &StartOptions,
+    on: &mut dyn FnMut(Event),
 ) -> Result<CalledVariants> {
     let mut called = CalledVariants::default();
-    for (built, name) in programs {
-        let Some(_turn) = turn::take(options.cpu, &mut || {}, &assay_linux::interrupt::asked)? else {
+    for (number, (built, name)) in programs.iter().enumerate() {
+        let of = programs.len();
+        on(Event::Doing { what: format!("calling {name}, {} ({} of {of})", built.name, number + 1) });
+        let Some(_turn) = turn::take(options.cpu, on)? else {
             return Ok(called);
         };
         let found = StartedVariant::start(&built.path, &[], name, options).and_then(|mut started| {

@@ -6,9 +6,10 @@
 
 use anyhow::{Context, Result};
 use assay_linux::lock;
+use assay_pure::event::{Event, Wait};
 use std::fs::{File, TryLockError};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The right to measure, until it is dropped.
 #[derive(Debug)]
@@ -19,24 +20,58 @@ pub struct Turn {
 /// How often one who waits looks whether the turn is free.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Waits for the turn; `waiting` is told once if another campaign has it. None if `asked_to_stop` meanwhile.
+/// Between two words of one who waits.
+const TOLD: Duration = Duration::from_secs(1);
+
+/// Waits for the turn, and says for whom. None if somebody asks to stop meanwhile.
+///
+/// # Errors
+/// The lock files cannot be made.
+pub fn take(cpu: usize, on: &mut dyn FnMut(Event)) -> Result<Option<Turn>> {
+    let (mut has_waited, mut holder) = (false, None);
+    let mut waiting = |waited: Duration, measuring: &Path| {
+        if !std::mem::replace(&mut has_waited, true) {
+            let process = lock::holder(measuring);
+            holder = process.map(|id| match lock::command_of(id) {
+                Some(command) => format!("process {id}, {command}"),
+                None => format!("process {id}"),
+            });
+        }
+        let wait = Wait::Turn { cpu, holder: holder.clone() };
+        on(Event::Waiting { wait, seconds: waited.as_secs_f64() });
+    };
+    let turn = take_unless(cpu, &mut waiting, &assay_linux::interrupt::asked)?;
+    if has_waited {
+        on(Event::WaitOver);
+    }
+    Ok(turn)
+}
+
+/// Waits for the turn; `waiting` is told at once and then every second for how long, and whose lock it is. None if
+/// `asked_to_stop` meanwhile.
 ///
 /// One who waits stands in a queue of one, which all pass through: a campaign that goes from round to round would
 /// otherwise take the turn again before the other has woken up, round after round.
 ///
 /// # Errors
 /// The lock files cannot be made.
-pub fn take(cpu: usize, waiting: &mut dyn FnMut(), asked_to_stop: &dyn Fn() -> bool) -> Result<Option<Turn>> {
-    let mut told = false;
-    let mut waiting = || {
-        if !std::mem::replace(&mut told, true) {
-            waiting();
-        }
-    };
+fn take_unless(
+    cpu: usize,
+    waiting: &mut dyn FnMut(Duration, &Path),
+    asked_to_stop: &dyn Fn() -> bool,
+) -> Result<Option<Turn>> {
+    let (began, mut told) = (Instant::now(), None::<Instant>);
     let folder = lock::runtime_folder().context("cannot take turns with other campaigns")?;
     let path = |what| folder.join(lock_file(cpu, what));
+    let measuring = path("measuring");
+    let mut waiting = || {
+        if told.is_none_or(|told| told.elapsed() >= TOLD) {
+            told = Some(Instant::now());
+            waiting(began.elapsed(), &measuring);
+        }
+    };
     let Some(_next) = locked(&path("next"), &mut waiting, asked_to_stop)? else { return Ok(None) };
-    let turn = locked(&path("measuring"), &mut waiting, asked_to_stop)?;
+    let turn = locked(&measuring, &mut waiting, asked_to_stop)?;
     Ok(turn.map(|locked| Turn { _locked: locked }))
 }
 
@@ -73,38 +108,57 @@ mod tests {
 
     #[test]
     fn lets_the_second_wait_until_the_first_is_done() {
-        let first = take(9_999, &mut || panic!("nobody else has it"), &no).unwrap();
+        let first = take_unless(9_999, &mut |_, _| panic!("nobody else has it"), &no).unwrap();
         let second = std::thread::spawn(|| {
             let mut waited = 0;
-            assert!(take(9_999, &mut || waited += 1, &no).unwrap().is_some());
+            assert!(take_unless(9_999, &mut |_, _| waited += 1, &no).unwrap().is_some());
             waited
         });
         std::thread::sleep(Duration::from_millis(100));
         drop(first);
-        assert_eq!(second.join().unwrap(), 1, "told once");
+        assert_eq!(second.join().unwrap(), 1, "told once, as it took less than a second");
     }
 
     #[test]
     fn is_not_overtaken_by_one_who_has_just_had_it() {
-        let first = take(9_998, &mut || {}, &no).unwrap();
+        let first = take_unless(9_998, &mut |_, _| {}, &no).unwrap();
         let (order, done) = std::sync::mpsc::channel();
         let (waits, has_waited) = std::sync::mpsc::channel();
         let second = order.clone();
         let waiter = std::thread::spawn(move || {
-            let _turn = take(9_998, &mut || waits.send(()).unwrap(), &no).unwrap();
+            let _turn = take_unless(9_998, &mut |_, _| waits.send(()).unwrap(), &no).unwrap();
             second.send("waiter").unwrap();
         });
         has_waited.recv().unwrap();
         drop(first);
-        let _again = take(9_998, &mut || {}, &no).unwrap();
+        let _again = take_unless(9_998, &mut |_, _| {}, &no).unwrap();
         order.send("again").unwrap();
         waiter.join().unwrap();
         assert_eq!(done.try_iter().collect::<Vec<_>>(), ["waiter", "again"]);
     }
 
     #[test]
+    fn one_who_waits_says_which_process_it_waits_for() {
+        let first = take_unless(9_996, &mut |_, _| {}, &no).unwrap();
+        let (said, heard) = std::sync::mpsc::channel();
+        let second = std::thread::spawn(move || {
+            take(9_996, &mut |event| said.send(event).unwrap()).unwrap().unwrap();
+        });
+        let event = heard.recv().unwrap();
+        drop(first);
+        second.join().unwrap();
+        let Event::Waiting { wait: Wait::Turn { cpu: 9_996, holder }, .. } = event else {
+            panic!("{event:?}");
+        };
+        // A kernel that hides other processes' locks tells nothing.
+        let own = format!("process {}, ", std::process::id());
+        assert!(holder.is_none_or(|holder| holder.starts_with(&own)), "this very process holds it");
+        assert_eq!(heard.iter().last(), Some(Event::WaitOver));
+    }
+
+    #[test]
     fn gives_up_waiting_when_asked_to_stop() {
-        let _first = take(9_997, &mut || {}, &no).unwrap();
-        assert!(take(9_997, &mut || {}, &|| true).unwrap().is_none());
+        let _first = take_unless(9_997, &mut |_, _| {}, &no).unwrap();
+        assert!(take_unless(9_997, &mut |_, _| {}, &|| true).unwrap().is_none());
     }
 }

@@ -76,6 +76,25 @@ pub struct RoundOutcome {
     pub elapsed: Duration,
 }
 
+/// What a round tells while it is walked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Visits are done, of those known so far.
+    Visited {
+        /// So many.
+        done: u64,
+        /// Of so many.
+        total: u64,
+    },
+    /// The core is shared, and it is waited for an unshared one.
+    Waits {
+        /// Visits that are to be made again.
+        visits: u64,
+        /// Since then.
+        waited: Duration,
+    },
+}
+
 /// Between two visits that see whether the core is shared still: bursts of somebody else last from a tenth of a millisecond to seconds.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -83,7 +102,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 ///
 /// `failed` holds the cells that are out; those that fail now are added, so that a program that hangs is waited for
 /// once and not at each of its placements. `core` learns from the round, and says which samples were taken while
-/// somebody else ran on it. `progress` is told how many visits are done; when it returns false the round ends early.
+/// somebody else ran on it. `progress` is told how far it has come; when it returns false the round ends early.
 pub fn walk(
     bench: &mut dyn VisitBench,
     blocks: &[RoundBlock],
@@ -91,7 +110,7 @@ pub fn walk(
     (seed, round): (u64, u32),
     failed: &mut HashSet<Cell>,
     core: &mut MeasuringCore,
-    progress: &mut dyn FnMut(u64, u64) -> bool,
+    progress: &mut dyn FnMut(Step) -> bool,
 ) -> RoundOutcome {
     let planned: Vec<VisitBlock> =
         blocks.iter().map(|block| VisitBlock { id: block.id, subjects: block.subjects.clone() }).collect();
@@ -114,7 +133,7 @@ pub fn walk(
                 continue;
             }
             done += 1;
-            if !progress(done, total) {
+            if !progress(Step::Visited { done, total }) {
                 outcome.complete = false;
                 break;
             }
@@ -131,6 +150,10 @@ pub fn walk(
             Next::Go => break,
             Next::All => left = lost,
             Next::One => {
+                if !progress(Step::Waits { visits: lost.len() as u64, waited: patience.waited }) {
+                    outcome.complete = false;
+                    break;
+                }
                 paused = Some(walk.bench.pause());
                 left = vec![lost[0]];
             }
@@ -401,7 +424,7 @@ mod tests {
     }
 
     fn round(bench: &mut Scripted, failed: &mut HashSet<Cell>) -> RoundOutcome {
-        walk(bench, &blocks(), &plans(), (7, 3), failed, &mut knowing(), &mut |_, _| true)
+        walk(bench, &blocks(), &plans(), (7, 3), failed, &mut knowing(), &mut |_| true)
     }
 
     #[test]
@@ -465,8 +488,8 @@ mod tests {
             let mut bench = Scripted { wrong: Some(1), ..scripted() };
             let mut failed = HashSet::new();
             let mut core = MeasuringCore::default();
-            walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut core, &mut |done, _| {
-                done < visits
+            walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut core, &mut |step| {
+                !matches!(step, Step::Visited { done, .. } if done >= visits)
             });
             assert!(failed.iter().all(|cell| cell.variant == 1), "{seed}, {visits}: {failed:?}");
         }
@@ -541,7 +564,7 @@ mod tests {
         // An hour: however long these visits take, it is not over.
         let mut core = MeasuringCore { spare: Duration::from_secs(3600), ..knowing() };
         let outcome =
-            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |_, _| true);
+            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |_| true);
         assert_eq!(bench.pauses, [16, 17, 18]);
         assert_eq!(bench.visits.len(), 8 + 8 + 3 + 7);
         assert_eq!(used(&outcome), used(&round(&mut scripted(), &mut HashSet::new())));
@@ -553,11 +576,11 @@ mod tests {
             Scripted { shared: (0..1000).collect(), paused: Duration::from_millis(1500), ..scripted() };
         let mut core = MeasuringCore { spare: Duration::from_secs(2), ..knowing() };
         let outcome =
-            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |_, _| true);
+            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |_| true);
         assert_eq!((bench.pauses.len(), core.spare, outcome.elapsed), (2, Duration::ZERO, Duration::ZERO));
         // Nothing is left for the next round.
         bench.visits.clear();
-        walk(&mut bench, &blocks(), &plans(), (7, 4), &mut HashSet::new(), &mut core, &mut |_, _| true);
+        walk(&mut bench, &blocks(), &plans(), (7, 4), &mut HashSet::new(), &mut core, &mut |_| true);
         assert_eq!(bench.pauses.len(), 3);
     }
 
@@ -576,7 +599,7 @@ mod tests {
         let mut bench = Scripted { shared: [0, 1].into(), ..scripted() };
         let mut core = MeasuringCore::default();
         let mut failed = HashSet::new();
-        let outcome = walk(&mut bench, &blocks(), &plans(), (7, 3), &mut failed, &mut core, &mut |_, _| true);
+        let outcome = walk(&mut bench, &blocks(), &plans(), (7, 3), &mut failed, &mut core, &mut |_| true);
         assert_eq!(core.own, knowing().own);
         assert_eq!(bench.visits.len(), 10);
         assert_eq!(used(&outcome).len(), 8 * 3);
@@ -593,8 +616,8 @@ mod tests {
     fn ends_early_when_it_is_asked_to() {
         let (mut bench, mut core) = (scripted(), MeasuringCore::default());
         let outcome =
-            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |done, _| {
-                done < 3
+            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |step| {
+                !matches!(step, Step::Visited { done: 3.., .. })
             });
         assert!(!outcome.complete);
         assert_eq!(bench.visits.len(), 3);

@@ -1,7 +1,6 @@
 //! How something stands that may still be measured, in a sentence.
 
-use super::{Thing, find};
-use crate::store::{Advance, Kept, Ledger};
+use crate::store::{Advance, Kept, KeptRow, Ledger};
 use anyhow::Result;
 use assay_pure::ledger::Stopped;
 use assay_pure::words;
@@ -21,10 +20,9 @@ pub struct State {
 /// How a thing stands, now being Unix seconds.
 ///
 /// # Errors
-/// There is no such thing, or the ledger cannot be read.
-pub fn state(ledger: &Ledger, thing: &Thing, now: f64) -> Result<State> {
-    let row = find(ledger, thing)?;
-    let advance = match thing.kind {
+/// The ledger cannot be read.
+pub fn state(ledger: &Ledger, row: &KeptRow, now: f64) -> Result<State> {
+    let advance = match row.kind {
         Kept::Campaign => ledger.advance_of_campaign(row.id)?,
         Kept::Comparison => ledger.advance_of_comparison(row.id)?,
         Kept::Sweep => {

@@ -5,9 +5,11 @@
 
 use std::time::Duration;
 
-use assay_pure::event::Event;
+use assay_pure::event::{Event, Wait};
 use assay_pure::words;
 
+/// Phases in which nothing is timed, so that a line that ticks disturbs nobody.
+const UNTIMED: [&str; 5] = ["inputs", "build", "link", "answers", "verdicts"];
 /// Links really made before their pace is believed.
 const LINKS_FOR_PACE: u64 = 2;
 
@@ -15,6 +17,8 @@ const LINKS_FOR_PACE: u64 = 2;
 #[derive(Debug, Default)]
 pub(super) struct Tracker {
     phase: String,
+    doing: String,
+    waiting: Option<(Wait, f64)>,
     phase_began: Duration,
     done: u64,
     total: u64,
@@ -34,11 +38,19 @@ struct Measuring {
 impl Tracker {
     /// Takes note of an event that came `now` after the start.
     pub(super) fn observe(&mut self, event: &Event, now: Duration) {
+        let is_told = matches!(event, Event::Warning(_) | Event::Failed { .. });
+        self.waiting = self.waiting.take().filter(|_| is_told);
         match event {
             Event::Phase { name } => {
+                // "build queue: cc -c queue.c" is a phase and what it does now.
+                let at = name.find([' ', ':']).filter(|_| name.starts_with("build")).unwrap_or(name.len());
+                let (phase, doing) = name.split_at(at);
+                let (phase, doing) = (phase.to_owned(), doing.trim_start_matches([':', ' ']).to_owned());
                 let look = self.look;
-                *self = Self { phase: name.clone(), phase_began: now, look, ..Self::default() };
+                *self = Self { phase, doing, phase_began: now, look, ..Self::default() };
             }
+            Event::Doing { what } => self.doing.clone_from(what),
+            Event::Waiting { wait, seconds } => self.waiting = Some((wait.clone(), *seconds)),
             Event::InputReady { done, total } => self.count(*done, *total, "input"),
             Event::Linked { done, total, cached } => {
                 self.count(*done, *total, "link");
@@ -46,6 +58,7 @@ impl Tracker {
             }
             Event::Proved { done, total } => self.count(*done, *total, "answer"),
             Event::Counted { done, total } => self.count(*done, *total, "cell"),
+            Event::Judged { done, total } => self.count(*done, *total, "measurement"),
             Event::Round { round, visits_done, visits_total, measured_seconds, budget_seconds } => {
                 self.count(*visits_done, *visits_total, "visit");
                 self.measuring = Some(Measuring {
@@ -55,13 +68,22 @@ impl Tracker {
                 });
             }
             Event::Look { decided, contrasts, .. } => self.look = Some((*decided, *contrasts)),
-            Event::Step { .. } | Event::Warning(_) | Event::Failed { .. } | Event::Finished => {}
+            Event::WaitOver
+            | Event::Step { .. }
+            | Event::Warning(_)
+            | Event::Failed { .. }
+            | Event::Finished => {}
         }
     }
 
     /// The phase's name.
     pub(super) fn phase(&self) -> &str {
         &self.phase
+    }
+
+    /// Whether a line may tick meanwhile: nothing is timed.
+    pub(super) fn may_tick(&self) -> bool {
+        UNTIMED.contains(&self.phase.as_str())
     }
 
     /// How much of how much, for the bar: of the budget while measuring (milliseconds), else of the things counted.
@@ -77,6 +99,9 @@ impl Tracker {
 
     /// One line, `now` after the start; empty while nothing is known.
     pub(super) fn message(&self, now: Duration) -> String {
+        if let Some((wait, seconds)) = &self.waiting {
+            return waits(wait, *seconds);
+        }
         let mut parts = Vec::new();
         match &self.measuring {
             // What matters most first: a narrow terminal cuts the end off.
@@ -101,8 +126,9 @@ impl Tracker {
                 parts.extend(
                     self.left_at_pace(now).map(|left| format!("about {} left", words::duration(left))),
                 );
+                parts.extend((!self.doing.is_empty()).then(|| self.doing.clone()));
             }
-            None => {}
+            None => return self.doing.clone(),
         }
         parts.join(", ")
     }
@@ -114,11 +140,26 @@ impl Tracker {
     /// Seconds that the rest of the links takes at the pace so far.
     fn left_at_pace(&self, now: Duration) -> Option<f64> {
         let made = self.done.saturating_sub(self.cached);
-        if !["link", "cell"].contains(&self.noun) || made < LINKS_FOR_PACE || self.done >= self.total {
+        if !["link", "cell", "measurement"].contains(&self.noun) || made < LINKS_FOR_PACE || self.done >= self.total {
             return None;
         }
         let pace = now.saturating_sub(self.phase_began).as_secs_f64() / made as f64;
         Some(pace * (self.total - self.done) as f64)
+    }
+}
+
+/// What is waited for, the reason first: a narrow terminal cuts the end off.
+fn waits(wait: &Wait, seconds: f64) -> String {
+    let so_far = words::duration(seconds);
+    match wait {
+        Wait::Turn { cpu, holder } => {
+            let holder = holder.as_ref().map_or(String::new(), |holder| format!(" ({holder})"));
+            format!("waits {so_far} for core {cpu}, on which another assay measures{holder}")
+        }
+        Wait::Core { cpu, visits } => format!(
+            "waits {so_far} for core {cpu}, which other programs share; {} to be made again",
+            words::plural(*visits, "visit")
+        ),
     }
 }
 
@@ -167,5 +208,43 @@ mod tests {
             Event::Phase { name: "measure".to_owned() },
         ];
         assert_eq!(after(&events, 1), (String::new(), (0, 0)));
+    }
+
+    #[test]
+    fn a_step_that_waits_says_for_what_and_how_long_until_it_goes_on() {
+        let wait = |wait, seconds| Event::Waiting { wait, seconds };
+        let holder = Some("process 4711, assay run sums.toml".to_owned());
+        let mut events = vec![wait(Wait::Turn { cpu: 3, holder }, 65.0), Event::Warning("x".into())];
+        assert_eq!(
+            after(&events, 1).0,
+            "waits 1 min 5 s for core 3, on which another assay measures (process 4711, assay run sums.toml)"
+        );
+        events.push(wait(Wait::Core { cpu: 3, visits: 12 }, 3.2));
+        assert_eq!(
+            after(&events, 1).0,
+            "waits 3.2 s for core 3, which other programs share; 12 visits to be made again"
+        );
+        events.push(Event::WaitOver);
+        assert_eq!(after(&events, 1).0, "");
+    }
+
+    #[test]
+    fn what_is_done_now_is_told_alone_and_behind_what_is_counted() {
+        let mut events = vec![
+            Event::Phase { name: "build queue: cc -c queue.c".to_owned() },
+            Event::Doing { what: "compiling with gcc-12".to_owned() },
+        ];
+        let tracker = |events: &[Event]| {
+            let mut tracker = Tracker::default();
+            events.iter().for_each(|event| tracker.observe(event, Duration::ZERO));
+            tracker
+        };
+        let first = tracker(&events[..1]);
+        assert_eq!((first.phase(), first.message(Duration::ZERO).as_str()), ("build", "queue: cc -c queue.c"));
+        assert!(first.may_tick());
+        assert_eq!(after(&events, 1).0, "compiling with gcc-12");
+        events.push(Event::Counted { done: 3, total: 8 });
+        assert_eq!(after(&events, 6).0, "3 of 8 cells, about 10 s left, compiling with gcc-12");
+        assert!(!tracker(&[Event::Phase { name: "measure".to_owned() }]).may_tick());
     }
 }

@@ -8,11 +8,13 @@ use anyhow::{Context, Result};
 use assay_lab::compare::sides::What;
 use assay_lab::compare::{self, CompareRequest, compose};
 use assay_lab::lead::Misuse;
-use assay_lab::store::Ledger;
+use assay_lab::store::{Kept, KeptRow, Ledger};
+use assay_lab::view::{self, named};
 use assay_link::adopt::bench::Adapter;
 use assay_pure::compare::Gate;
 use assay_pure::stats::margin::Margin;
 use assay_report::compare::{ComparePage, markdown};
+use assay_report::list::Brief;
 use assay_report::page::Stopped;
 use assay_report::{Detail, Progress, Show, picture, render_compare};
 use std::io::IsTerminal as _;
@@ -100,9 +102,9 @@ pub struct CompareArguments {
     /// Time that one run of the command may take
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0, value_parser = positive)]
     pub timeout: f64,
-    /// Show a comparison of the ledger by its number, default: the newest, without measuring
-    #[arg(long, help_heading = OUTPUT, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0", conflicts_with_all = ["build", "bench", "commands"])]
-    pub show: Option<i64>,
+    /// Show a comparison of the ledger by its number or name, default: the newest, without measuring
+    #[arg(long, help_heading = OUTPUT, value_name = "COMPARISON", num_args = 0..=1, default_missing_value = "last", conflicts_with_all = ["build", "bench", "commands"])]
+    pub show: Option<String>,
     #[command(flatten)]
     pub places: StoragePaths,
 }
@@ -194,9 +196,9 @@ pub fn run(arguments: &CompareArguments) -> Result<u8> {
     }
     let files = arguments.json.iter().chain(&arguments.markdown).chain([&arguments.places.ledger]);
     arguments.pictures.check(files.map(PathBuf::as_path))?;
-    if let Some(number) = arguments.show {
+    if let Some(wanted) = &arguments.show {
         let ledger = Ledger::open(arguments.places.find_ledger("assay compare --build CMD --bench CMD")?)?;
-        let page = compose::page(&ledger, (number > 0).then_some(number), arguments.factors)?;
+        let page = compose::page(&ledger, Some(named(&ledger, Some(wanted), &[Kept::Comparison])?.id), arguments.factors)?;
         return show(arguments, &page);
     }
     assay_linux::interrupt::catch();
@@ -206,6 +208,8 @@ pub fn run(arguments: &CompareArguments) -> Result<u8> {
     drop(progress);
     let ledger = Ledger::open(&asked.ledger)?;
     let page = compose::page(&ledger, Some(ended.comparison), arguments.factors)?;
+    let is_it = |row: &KeptRow| row.id == ended.comparison;
+    view::keep_answer(&ledger, Kept::Comparison, is_it, Brief::of_comparison(&page))?;
     let code = show(arguments, &page)?;
     if ended.interrupted {
         screen::tell("assay: interrupted. Every finished run is kept; `--resume` continues from there.");
@@ -230,7 +234,7 @@ fn show(arguments: &CompareArguments, page: &ComparePage) -> Result<u8> {
 }
 
 /// 0 done, 1 the gate failed or something was not measured, 3 nothing was.
-fn exit_code(page: &ComparePage) -> u8 {
+pub fn exit_code(page: &ComparePage) -> u8 {
     let gate = page.gate.as_ref().is_some_and(|gate| !gate.passed);
     match page.measured.stopped_because {
         Stopped::Nothing => UNABLE,

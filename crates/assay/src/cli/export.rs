@@ -6,7 +6,8 @@ use super::{DONE, screen};
 use anyhow::{Context, Result};
 use assay_lab::export;
 use assay_lab::lead::Misuse;
-use assay_lab::store::Ledger;
+use assay_lab::store::{Kept, Ledger};
+use assay_lab::view::named;
 use assay_linux::output;
 use assay_pure::words;
 use assay_report::export::{TextFormat, criterion, csv, parquet, text};
@@ -19,8 +20,8 @@ pub struct ExportArguments {
     /// google-benchmark, criterion, hyperfine, go, bmf, github-action-benchmark, csv or parquet
     #[arg(value_name = "FORMAT", value_parser = format)]
     pub format: ExportFormat,
-    /// Number of the campaign; default: the newest
-    pub campaign: Option<i64>,
+    /// Number of the campaign, or its experiment's name for the newest of it, NAME~1 for the one before; default: the newest
+    pub campaign: Option<String>,
     /// File to write, for criterion a folder; default: standard output
     #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -78,7 +79,7 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
         screen::find_place(&place)?;
     }
     let ledger = Ledger::open(arguments.places.find_ledger("assay run")?)?;
-    let campaign = chosen(&ledger, arguments.campaign)?;
+    let campaign = named(&ledger, arguments.campaign.as_deref(), &[Kept::Campaign])?.id;
     match arguments.format {
         ExportFormat::Text(format) => {
             let figures = export::figures(&ledger, campaign)?;
@@ -98,20 +99,6 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
         }
     }
     Ok(DONE)
-}
-
-fn chosen(ledger: &Ledger, asked: Option<i64>) -> Result<i64> {
-    let campaigns = ledger.campaigns()?;
-    let path = ledger.path().display();
-    let Some(id) = asked.or_else(|| campaigns.first().map(|campaign| campaign.id)) else {
-        return Err(Misuse(format!("the ledger {path} has no campaigns yet; `assay run` adds one")).into());
-    };
-    if campaigns.iter().all(|campaign| campaign.id != id) {
-        return Err(
-            Misuse(format!("there is no campaign {id} in {path}; `assay report --list` lists them")).into()
-        );
-    }
-    Ok(id)
 }
 
 fn write_folder(folder: &Path, files: &[(String, String)]) -> Result<()> {

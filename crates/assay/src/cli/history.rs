@@ -5,6 +5,8 @@ use super::run::StoragePaths;
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
 use assay_lab::history::{self, HistoryRequest};
+use assay_lab::store::Ledger;
+use assay_lab::view;
 use assay_pure::compare::Gate;
 use assay_pure::history::GateReading;
 use assay_report::render_history;
@@ -14,7 +16,8 @@ use std::path::PathBuf;
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/history.txt"))]
 pub struct HistoryArguments {
-    /// Name of the experiment, its file, or the name of imported files; default: the newest campaign's
+    /// Name of the experiment or the beginning of one, its file, a campaign's number, or the name of imported files; default: the
+    /// newest campaign's
     #[arg(value_name = "EXPERIMENT")]
     pub name: Option<String>,
     /// Further ledgers with campaigns of the same experiment, as of other machines
@@ -36,6 +39,12 @@ pub struct HistoryArguments {
     pub places: StoragePaths,
 }
 
+/// The experiment that is meant, by the rule of all verbs that read. What only another ledger has is taken as it is.
+fn name(arguments: &HistoryArguments, text: &str, ledgers: &[PathBuf]) -> Result<String> {
+    let found = view::experiment_named(&Ledger::open(&ledgers[0])?, text);
+    if found.is_err() && !arguments.also.is_empty() { history::name_of(text) } else { found }
+}
+
 /// Runs the verb.
 ///
 /// # Errors
@@ -50,7 +59,7 @@ pub fn run(arguments: &HistoryArguments) -> Result<u8> {
         ledgers.push(places.find_ledger("assay run")?.to_owned());
     }
     let asked = HistoryRequest {
-        name: arguments.name.as_deref().map(history::name_of).transpose()?,
+        name: arguments.name.as_deref().map(|text| name(arguments, text, &ledgers)).transpose()?,
         ledgers,
         store: arguments.places.store(),
         since: arguments.since.clone(),

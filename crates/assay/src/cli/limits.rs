@@ -9,10 +9,11 @@ use assay_lab::limits::kept::{self, KeptLimits};
 use assay_lab::limits::machine_of;
 use assay_lab::limits::measure::{MeasureProgress, measure};
 use assay_linux::machine::Machine as Facts;
+use assay_pure::event::Event;
 use assay_pure::limits::Limits;
 use assay_pure::words;
 use assay_report::limits::{Told, render_limits};
-use assay_report::picture;
+use assay_report::{Progress, Show, picture};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -112,10 +113,11 @@ fn told(file: &Path, kept: Option<&Limits>) -> Told {
 fn measured(arguments: &LimitsArguments, facts: &Facts) -> Result<Limits> {
     let cpu = measuring_cpu(arguments.cpu)?;
     assay_linux::interrupt::catch();
-    let mut waiting = || screen::tell("assay: waiting for another measurement on this CPU to end");
-    let Some(_turn) = turn::take(cpu, &mut waiting, &assay_linux::interrupt::asked)? else {
-        anyhow::bail!("interrupted: nothing was measured");
-    };
+    let mut progress = Progress::new(Show::choose(false, std::io::stderr().is_terminal()));
+    progress.event(&Event::Phase { name: "limits".into() });
+    let turn = turn::take(cpu, &mut |event| progress.event(&event))?;
+    progress.event(&Event::Finished);
+    let Some(_turn) = turn else { anyhow::bail!("interrupted: nothing was measured") };
     let mut view = LimitsView::new();
     let limits = measure(cpu, arguments.quick, facts, &mut |progress| view.show(progress));
     view.end();

@@ -1,39 +1,48 @@
-//! `assay report`: what was measured before, again, from the ledger: on the terminal, as a page, as data.
+//! `assay report`: what was measured before, again, from the ledger: on the terminal, as a page, as data; or a list of it.
 
 mod files;
+mod list;
 
 use super::help::OUTPUT;
 use super::picture::PictureArguments;
 use super::run::{StoragePaths, exit_code};
-use super::{DONE, screen};
+use super::{DONE, compare, screen, stages, sweep};
 use anyhow::Result;
-use assay_lab::campaign::compose;
 use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, Ledger};
-use assay_lab::view::Thing;
-use assay_pure::ledger::Stopped;
-use assay_report::markdown::markdown;
-use assay_report::{Detail, render};
+use assay_lab::view::{AnyPage, named};
+use assay_report::Detail;
+use list::{KindName, Since};
 use std::path::{Path, PathBuf};
 
-/// Show what was measured before, or write it as a page or as data
+/// Show what was measured before, or list it, or write it as a page or as data
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/report.txt"))]
 pub struct ReportArguments {
-    /// Number of a campaign, or comparison/1, sweep/2, diary/NAME, or a JSON file of assay's; two for -o stand side by side;
-    /// default: the newest campaign
-    #[arg(value_name = "WHAT", num_args = 0..=2)]
+    /// Name of an experiment, sweep, comparison or diary, the beginning of one, an experiment's file, a campaign's number,
+    /// sweep/2, last, or a JSON file of assay's; NAME~1 is the one before; two for -o stand side by side; default: last. With
+    /// --list only names that begin so or match the pattern
+    #[arg(value_name = "WHAT")]
     pub what: Vec<String>,
-    /// List what the ledger has
+    /// List what the ledger has, the newest first: what was asked and answered
     #[arg(long)]
     pub list: bool,
-    /// Show every contrast, with all reasons
+    /// List at most N
+    #[arg(long, short = 'n', value_name = "N", requires = "list", default_value_t = 20, conflicts_with = "all")]
+    pub newest: usize,
+    /// List only what was measured by this verb; can be repeated
+    #[arg(long, value_name = "VERB", requires = "list", value_enum)]
+    pub kind: Vec<KindName>,
+    /// List only what began since then: 3h, 7d, 2w, or a day such as 2026-11-21
+    #[arg(long, value_name = "WHEN", requires = "list")]
+    pub since: Option<Since>,
+    /// Show every contrast, with all reasons; list everything
     #[arg(long, help_heading = OUTPUT)]
     pub all: bool,
     /// Write a summary for a pull request as Markdown; - is standard output
-    #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
+    #[arg(long, help_heading = OUTPUT, value_name = "FILE", conflicts_with = "list")]
     pub markdown: Option<PathBuf>,
-    /// Write the report as JSON (schema/campaign-1.schema.json); - is standard output
+    /// Write the report or the list as JSON (a schema for each in schema/); - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
     /// Write it as a page of pictures (.html), as data (.json) or its samples as a table (.csv)
@@ -45,104 +54,68 @@ pub struct ReportArguments {
     pub places: StoragePaths,
 }
 
-/// The campaign that is meant; what else there is has a verb of its own on the terminal.
-fn campaign(what: &[String]) -> Result<Option<i64>, Misuse> {
-    let [only] = what else {
-        return if what.is_empty() {
-            Ok(None)
-        } else {
-            Err(Misuse("two side by side are a page: add -o FILE.html".into()))
-        };
-    };
-    let thing: Thing = only.parse().map_err(|error: String| {
-        Misuse(if Path::new(only).is_file() {
-            format!("show {only} as a page: add -o FILE.html")
-        } else {
-            error
-        })
-    })?;
-    let elsewhere = |text: String| {
-        Err(Misuse(format!("{text} shows it here, `assay report {only} -o FILE.html` as a page")))
-    };
-    match thing.kind {
-        Kept::Campaign => Ok(thing.name.parse().ok()),
-        Kept::Comparison => elsewhere(format!("`assay compare --show {}`", thing.name)),
-        Kept::Sweep => elsewhere(format!("`assay sweep --show {}`", thing.name)),
-        Kept::Diary => elsewhere("`assay stages STAGES.toml --show`".into()),
-    }
-}
-
-/// What the ledger has beside campaigns, by the names that -o takes.
-fn others(ledger: &Ledger) -> Result<String> {
-    let mut text = String::new();
-    for kind in [Kept::Comparison, Kept::Sweep, Kept::Diary] {
-        for row in ledger.kept(kind)? {
-            let state = row.stopped.map_or("unfinished", Stopped::word);
-            text.push_str(&format!("{:<14} {:<24} {state}\n", Thing::from(&row).to_string(), row.name));
-        }
-    }
-    Ok(text)
-}
-
 /// Runs the verb.
 ///
 /// # Errors
-/// No ledger, or no such campaign.
+/// No ledger, or nothing of that name.
 pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let written = || arguments.json.iter().chain(&arguments.markdown).chain(&arguments.output);
     for file in written() {
         screen::find_place(file)?;
     }
     arguments.pictures.check(written().chain([&arguments.places.ledger]).map(PathBuf::as_path))?;
+    if arguments.list {
+        return list::run(arguments);
+    }
     let drawn = files::draw(&arguments.pictures, &arguments.what, &arguments.places)?;
     if let Some(file) = &arguments.output {
         return files::write(file, &arguments.what, &arguments.places);
     }
-    if drawn && campaign(&arguments.what).is_err() {
-        // What has no page here was asked for its picture.
-        return Ok(DONE);
-    }
-    let path = arguments.places.find_ledger("assay run")?;
-    let ledger = Ledger::open(path)?;
-    let campaigns = ledger.campaigns()?;
-    if arguments.list {
-        let mut text = String::new();
-        for campaign in &campaigns {
-            let state = campaign.stopped.map_or("unfinished", Stopped::word);
-            text.push_str(&format!("{:>5}  {:<24} {state}\n", campaign.id, campaign.experiment));
+    let what = match arguments.what.as_slice() {
+        [] => None,
+        [only] if files::is_page(Path::new(only)) && drawn => return Ok(DONE),
+        [only] if files::is_page(Path::new(only)) => {
+            return Err(Misuse(format!("show {only} as a page: add -o FILE.html")).into());
         }
-        text.push_str(&others(&ledger)?);
-        screen::print(&text);
-        return Ok(DONE);
-    }
-    let asked = campaign(&arguments.what)?;
-    let Some(id) = asked.or_else(|| campaigns.first().map(|campaign| campaign.id)) else {
-        return Err(Misuse(format!(
-            "the ledger {} has no campaigns yet; `assay run` adds one",
-            path.display()
-        ))
-        .into());
+        [only] => Some(only.as_str()),
+        _ => return Err(Misuse("two side by side are a page: add -o FILE.html".into()).into()),
     };
-    if campaigns.iter().all(|campaign| campaign.id != id) {
-        let known: Vec<String> = campaigns.iter().map(|campaign| campaign.id.to_string()).collect();
-        return Err(Misuse(format!(
-            "there is no campaign {id} in {}; its campaigns are: {}",
-            path.display(),
-            known.join(", ")
-        ))
-        .into());
-    }
-    let page = compose::page(&ledger, id)?;
+    let ledger = Ledger::open(arguments.places.find_ledger("assay run")?)?;
+    let page = AnyPage::of(&ledger, &named(&ledger, what, &Kept::ALL)?)?;
+    show(arguments, &page)
+}
+
+fn show(arguments: &ReportArguments, page: &AnyPage) -> Result<u8> {
     if let Some(file) = &arguments.json {
         screen::write(file, &page.to_json())?;
     }
     if let Some(file) = &arguments.markdown {
-        screen::write(file, &markdown(&page, &arguments.pictures.beside(file)))?;
+        let pictures = arguments.pictures.beside(file);
+        let text = match page {
+            AnyPage::Campaign(page) => assay_report::markdown::markdown(page, &pictures),
+            AnyPage::Comparison(page) => assay_report::compare::markdown(page, &pictures),
+            AnyPage::Diary(page) => assay_report::stages::markdown(page, &pictures),
+            AnyPage::Sweep(_) => {
+                return Err(Misuse("a sweep has no Markdown; --picture draws it, --json has its data".into()).into());
+            }
+        };
+        screen::write(file, &text)?;
     }
     let is_alone = |path: &PathBuf| path.as_os_str() == "-";
     if !arguments.json.iter().chain(&arguments.markdown).any(is_alone) {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
-        screen::show(&render(&page, screen::width(), screen::colour(), detail));
+        let (width, colour) = (screen::width(), screen::colour());
+        screen::show(&match page {
+            AnyPage::Campaign(page) => assay_report::render(page, width, colour, detail),
+            AnyPage::Comparison(page) => assay_report::render_compare(page, width, colour, detail),
+            AnyPage::Sweep(page) => assay_report::render_sweep(page, width, colour, detail),
+            AnyPage::Diary(page) => assay_report::render_stages(page, width, colour, detail),
+        });
     }
-    Ok(exit_code(&page))
+    Ok(match page {
+        AnyPage::Campaign(page) => exit_code(page),
+        AnyPage::Comparison(page) => compare::exit_code(page),
+        AnyPage::Sweep(page) => sweep::exit_code(std::slice::from_ref(page)),
+        AnyPage::Diary(page) => stages::exit_code(page),
+    })
 }

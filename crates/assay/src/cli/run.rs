@@ -8,7 +8,9 @@ use assay_lab::campaign::examination;
 use assay_lab::campaign::{self, CampaignRequest, compose, prepare};
 use assay_lab::doctor::experiment;
 use assay_lab::lead::Misuse;
-use assay_lab::store::Ledger;
+use assay_lab::store::{Kept, KeptRow, Ledger};
+use assay_lab::view;
+use assay_report::list::Brief;
 use assay_report::markdown::markdown;
 use assay_report::page::{FailureKind, Page, Stopped};
 use assay_report::{Detail, Progress, Show, picture, render};
@@ -145,6 +147,8 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     drop(progress);
     let ledger = Ledger::open(&asked.ledger)?;
     let page = compose::page(&ledger, ended.campaign)?;
+    let is_it = |row: &KeptRow| row.id == ended.campaign;
+    view::keep_answer(&ledger, Kept::Campaign, is_it, Brief::of_campaign(&page))?;
     let is_alone = |path: &PathBuf| path.as_os_str() == "-";
     if !arguments.json.iter().chain(&arguments.markdown).any(is_alone) {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };

@@ -8,9 +8,11 @@ use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_lab::stages::{self, StagesRequest, compose};
-use assay_lab::store::Ledger;
+use assay_lab::store::{Kept, Ledger};
+use assay_lab::view;
 use assay_pure::predict::profile::MODERN;
 use assay_pure::stages::Diary;
+use assay_report::list::Brief;
 use assay_report::page::Stopped;
 use assay_report::stages::page::StagesPage;
 use assay_report::stages::{markdown, render_stages};
@@ -149,7 +151,11 @@ pub fn run(arguments: &StagesArguments) -> Result<u8> {
             );
         }
     }
-    let page = compose::page(&Ledger::open(&wishes.places.ledger)?, &diary)?;
+    let ledger = Ledger::open(&wishes.places.ledger)?;
+    let page = compose::page(&ledger, &diary)?;
+    if !wishes.show {
+        view::keep_answer(&ledger, Kept::Diary, |row| row.name == diary.name, Brief::of_diary(&page))?;
+    }
     let code = show(wishes, &page)?;
     if interrupted {
         screen::tell("assay: interrupted. Every finished run is kept; `--resume` continues from there.");
@@ -213,7 +219,7 @@ fn show(wishes: &Wishes, page: &StagesPage) -> Result<u8> {
 }
 
 /// 0 done, 1 a stage failed or the last session was interrupted, 3 nothing was measured.
-fn exit_code(page: &StagesPage) -> u8 {
+pub fn exit_code(page: &StagesPage) -> u8 {
     let stopped = page.sessions.last().map(|session| session.stopped_because);
     let failed = page.entrants.iter().any(|entrant| entrant.failed.is_some())
         || page.roles.iter().flat_map(|role| &role.cells).any(|cell| cell.failed.is_some());

@@ -6,9 +6,10 @@ use super::run::{StoragePaths, positive};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
 use assay_lab::campaign::CampaignRequest;
-use assay_lab::lead::Misuse;
-use assay_lab::store::Ledger;
+use assay_lab::store::{Kept, Ledger};
 use assay_lab::sweep::{self, AdHoc, SweepRequest, compose, preview};
+use assay_lab::view::{self, named};
+use assay_report::list::Brief;
 use assay_report::page::FailureKind;
 use assay_report::sweep::page::Stopped;
 use assay_report::sweep::{SweepPage, columns, render_preview, render_sweep};
@@ -68,7 +69,7 @@ pub struct SweepArguments {
     /// Continue the newest unfinished sweep
     #[arg(long)]
     pub resume: bool,
-    /// Show a sweep of the ledger by its number, or `last`, without measuring
+    /// Show a sweep of the ledger by its number or name, or `last`, without measuring
     #[arg(long, help_heading = OUTPUT, value_name = "SWEEP", conflicts_with_all = ["experiment", "resume", "plan", "key"])]
     pub show: Option<String>,
     /// Write the report as JSON (schema/sweep-2.schema.json), one document per sweep; - is standard output
@@ -146,8 +147,9 @@ pub fn run(arguments: &SweepArguments) -> Result<u8> {
     let files = [&arguments.json, &arguments.csv, &arguments.experiment].into_iter().flatten();
     arguments.pictures.check(files.chain([&arguments.places.ledger]).map(PathBuf::as_path))?;
     if let Some(wanted) = &arguments.show {
-        let (ledger, sweep) = find(arguments, wanted)?;
-        return show(arguments, &[compose::page(&ledger, sweep)?]);
+        let ledger = Ledger::open(arguments.places.find_ledger("assay sweep FILE")?)?;
+        let row = named(&ledger, Some(wanted), &[Kept::Sweep])?;
+        return show(arguments, &[compose::page(&ledger, row.id)?]);
     }
     let asked = arguments.asked();
     if arguments.plan {
@@ -161,7 +163,11 @@ pub fn run(arguments: &SweepArguments) -> Result<u8> {
     let mut pages = Vec::new();
     for one in &ended {
         let began = !ledger.sweep_steps(one.sweep)?.is_empty();
-        pages.extend(began.then(|| compose::page(&ledger, one.sweep)).transpose()?);
+        let page = began.then(|| compose::page(&ledger, one.sweep)).transpose()?;
+        if let Some(page) = &page {
+            view::keep_answer(&ledger, Kept::Sweep, |row| row.id == one.sweep, Brief::of_sweep(page))?;
+        }
+        pages.extend(page);
     }
     let code = show(arguments, &pages)?;
     if ended.iter().any(|one| one.interrupted) {
@@ -169,27 +175,6 @@ pub fn run(arguments: &SweepArguments) -> Result<u8> {
         return Ok(FAILED);
     }
     Ok(code)
-}
-
-/// The sweep that `--show` means.
-fn find(arguments: &SweepArguments, wanted: &str) -> Result<(Ledger, i64)> {
-    let path = arguments.places.find_ledger("assay sweep FILE")?;
-    let ledger = Ledger::open(path)?;
-    let known = ledger.sweeps()?;
-    let number = match wanted {
-        "last" => known.first().map(|sweep| sweep.id),
-        _ => wanted.parse().ok().filter(|id| known.iter().any(|sweep| sweep.id == *id)),
-    };
-    let Some(number) = number else {
-        let list: Vec<String> = known.iter().map(|sweep| format!("{} ({})", sweep.id, sweep.name)).collect();
-        let list = if list.is_empty() { "none".to_owned() } else { list.join(", ") };
-        return Err(Misuse(format!(
-            "there is no sweep {wanted} in {}; its sweeps are: {list}",
-            path.display()
-        ))
-        .into());
-    };
-    Ok((ledger, number))
 }
 
 fn plan(arguments: &SweepArguments, asked: &SweepRequest) -> Result<u8> {
@@ -220,12 +205,17 @@ fn show(arguments: &SweepArguments, pages: &[SweepPage]) -> Result<u8> {
         screen::write(path, &pages.iter().map(columns).collect::<Vec<_>>().join("\n"))?;
     }
     arguments.pictures.write(|| picture::of_sweeps(pages))?;
+    Ok(exit_code(pages))
+}
+
+/// 0 done, 1 if a cell failed, 3 if nothing could be measured.
+pub fn exit_code(pages: &[SweepPage]) -> u8 {
     let failed =
         pages.iter().flat_map(|page| &page.failures).any(|failure| failure.kind == FailureKind::Failed);
     let nothing = pages.iter().any(|page| page.measured.stopped_because == Some(Stopped::Nothing));
-    Ok(match (nothing, failed) {
+    match (nothing, failed) {
         (true, _) => UNABLE,
         (false, true) => FAILED,
         (false, false) => DONE,
-    })
+    }
 }

@@ -30,9 +30,8 @@ pub(super) fn ensure(scene: &mut Scene<'_>) -> Result<()> {
     if scene.ledger.branch_timing(&key)?.is_some() {
         return Ok(());
     }
-    let Some(_turn) = turn::take(scene.cpu, &mut || {}, &assay_linux::interrupt::asked)? else {
-        return Ok(());
-    };
+    let Some(_turn) = turn::take(scene.cpu, scene.on)? else { return Ok(()) };
+    scene.doing("timing what a misprediction costs, once on this machine");
     let measured = measure(scene.cpu, TimingEffort::USUAL).map_err(|error| error.to_string());
     match measured.and_then(|(timing, windows)| Ok((row(key, &timing, windows)?, timing.shared))) {
         Ok((row, shared)) => {

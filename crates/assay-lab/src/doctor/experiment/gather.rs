@@ -68,7 +68,7 @@ pub fn gather(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Res
     let variants = || runnable.iter().map(|&variant| outline.experiment.variants[variant].name.as_str());
     let programs: Vec<(&BuiltProgram, &str)> =
         built.iter().flat_map(|built| variants().map(move |variant| (built, variant))).collect();
-    let called = called::by_itself(&programs, &laid, outline.experiment.clock, &options)?;
+    let called = called::by_itself(&programs, &laid, outline.experiment.clock, &options, events)?;
     facts.cells = called.cells;
     notes.warnings.extend(called.faults);
     let tracing = Tracing {
@@ -78,6 +78,8 @@ pub fn gather(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Res
         ledger: &request.asked.ledger,
     };
     let capped = |program: &BuiltProgram| capped(&outline, &builder, program);
+    let limit = assay_pure::words::duration(tracing.seconds);
+    events(Event::Doing { what: format!("tracing each variant under QEMU, at most {limit}") });
     called::trace_all(
         (tracing.plugin, tracing.seconds),
         &built,

@@ -21,8 +21,8 @@ function listing({ ledger, rows }) {
     const kept = rows.filter((row) => filter.has(traits(row)));
     if (kept.length === 0) return el("p", { class: "empty" }, rows.length === 0 ? "The ledger is empty; `assay run` adds a campaign." : "Nothing fits the filter.");
     return table(
-      ["", "what", "experiment", "question", "began", "state"],
-      kept.slice(0, 1000).map((row) => [choose(row), el("a", { href: `/${row.path}` }, row.path), row.name, row.question, row.began, el("span", { class: row.state === "under way or killed" ? "verdict" : null }, row.state)]),
+      ["", "what", "experiment", "question", "answer", "began", "state"],
+      kept.slice(0, 1000).map((row) => [choose(row), el("a", { href: `/${row.path}` }, row.path), row.name, row.question, row.answer ? row.answer.text : "", row.began, el("span", { class: row.state === "under way or killed" ? "verdict" : null }, row.state)]),
       "What the ledger has",
     );
   };

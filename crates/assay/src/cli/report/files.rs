@@ -5,8 +5,8 @@ use super::super::run::StoragePaths;
 use super::super::{DONE, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
-use assay_lab::store::{Kept, Ledger};
-use assay_lab::view::{self, Thing};
+use assay_lab::store::{Kept, KeptRow, Ledger};
+use assay_lab::view;
 use assay_report::html::{Served, Shown, document};
 use assay_report::picture;
 use std::fs;
@@ -36,12 +36,15 @@ impl Form {
     }
 }
 
-/// Writes what was asked for; the newest campaign where nothing was named.
+/// Writes what was asked for; the newest where nothing was named.
 ///
 /// # Errors
 /// There is no such thing, or the file cannot be written.
 pub fn write(file: &Path, what: &[String], places: &StoragePaths) -> Result<u8> {
     let form = Form::of(file)?;
+    if what.len() > 2 {
+        return Err(Misuse("two at most stand side by side".into()).into());
+    }
     if form != Form::Html && what.len() > 1 {
         return Err(Misuse("two side by side are a page: -o FILE.html".into()).into());
     }
@@ -84,13 +87,18 @@ fn data(shown: &Shown) -> Result<String> {
     Ok(assay_report::escaped_json(&(serde_json::to_string_pretty(&shown.page)? + "\n")))
 }
 
+/// Whether this is a file that holds a page, as JSON; an experiment's file stands for its name.
+pub fn is_page(file: &Path) -> bool {
+    file.is_file() && file.extension().is_none_or(|ending| ending != "toml")
+}
+
 /// A thing of the ledger, or a page that some verb wrote as JSON.
 fn found(what: Option<&String>, places: &StoragePaths) -> Result<Shown> {
-    if let Some(file) = what.map(Path::new).filter(|file| file.is_file()) {
+    if let Some(file) = what.map(Path::new).filter(|file| is_page(file)) {
         return from_file(file);
     }
-    let (ledger, thing) = thing(what, places)?;
-    view::shown(&ledger, &thing)
+    let (ledger, row) = thing(what, places)?;
+    view::shown(&ledger, &row)
 }
 
 fn from_file(file: &Path) -> Result<Shown> {
@@ -107,23 +115,16 @@ fn from_file(file: &Path) -> Result<Shown> {
     Ok(Shown::alone(page))
 }
 
-fn thing(what: Option<&String>, places: &StoragePaths) -> Result<(Ledger, Thing)> {
-    let thing = what.map(|text| text.parse::<Thing>().map_err(Misuse)).transpose()?;
+fn thing(what: Option<&String>, places: &StoragePaths) -> Result<(Ledger, KeptRow)> {
     let ledger = Ledger::open(places.find_ledger("assay run")?)?;
-    let newest = || -> Result<Thing> {
-        let newest = ledger.kept(Kept::Campaign)?.first().map(Thing::from);
-        let path = ledger.path().display();
-        Ok(newest
-            .ok_or_else(|| Misuse(format!("the ledger {path} has no campaigns yet; `assay run` adds one")))?)
-    };
-    let thing = thing.map_or_else(newest, Ok)?;
-    Ok((ledger, thing))
+    let row = view::named(&ledger, what.map(String::as_str), &Kept::ALL)?;
+    Ok((ledger, row))
 }
 
 /// Every sample, none left out for want of room.
 fn samples(what: Option<&String>, places: &StoragePaths) -> Result<String> {
-    let (ledger, thing) = thing(what, places)?;
-    view::samples_csv(&ledger, &thing)
+    let (ledger, row) = thing(what, places)?;
+    view::samples_csv(&ledger, &row)
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use super::http::Answer;
 use anyhow::Result;
 use assay_lab::lead::Misuse;
-use assay_lab::store::Ledger;
-use assay_lab::view::{self, Thing};
+use assay_lab::store::{Kept, KeptRow, Ledger};
+use assay_lab::view::{self, Judge, ListRequest, Thing, named};
 use assay_report::html::{Served, Shown, document, listing};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -37,35 +37,45 @@ impl Pages {
 
     fn find(&self, path: &str) -> Result<Answer> {
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
-        let thing = |kind: &str, name: &str| -> Result<Thing> {
-            Ok(format!("{kind}/{name}").parse::<Thing>().map_err(Misuse)?)
-        };
+        let ledger = || Ledger::open_to_read(&self.ledger);
         match parts[..] {
             ["favicon.ico"] => Ok(Answer { status: 204, media: "image/x-icon", body: Vec::new() }),
             [""] => {
-                let list = view::listing(&Ledger::open_to_read(&self.ledger)?)?;
+                // Nothing is judged here: a browser would wait for it.
+                let list =
+                    view::list(&ledger()?, &ListRequest::default(), Judge::Nothing, now(), &mut |_| {})?;
                 Ok(html(listing(&list, Served::default()).into_bytes()))
             }
             ["state", kind, name] => {
-                let state = view::state(&Ledger::open_to_read(&self.ledger)?, &thing(kind, name)?, now())?;
+                let ledger = ledger()?;
+                let state = view::state(&ledger, &of_kind(&ledger, kind, name)?, now())?;
                 let body = serde_json::to_vec(&state)?;
                 Ok(Answer { status: 200, media: "application/json", body })
             }
             ["beside", kind, name, other_kind, other_name] => {
-                self.page(&[thing(kind, name)?, thing(other_kind, other_name)?])
+                let ledger = ledger()?;
+                let one = of_kind(&ledger, kind, name)?;
+                self.page(&ledger, &[one, of_kind(&ledger, other_kind, other_name)?])
             }
-            [kind, name] => self.page(&[thing(kind, name)?]),
+            [kind, name] => {
+                let ledger = ledger()?;
+                self.page(&ledger, &[of_kind(&ledger, kind, name)?])
+            }
+            [name] => {
+                let ledger = ledger()?;
+                self.page(&ledger, &[named(&ledger, Some(name), &Kept::ALL)?])
+            }
             _ => Ok(Answer::text(404, format!("there is nothing at {path}; / lists what the ledger has"))),
         }
     }
 
     /// The page of one thing, or of two; made anew only where something was measured since.
-    fn page(&self, things: &[Thing]) -> Result<Answer> {
-        let ledger = Ledger::open_to_read(&self.ledger)?;
+    fn page(&self, ledger: &Ledger, rows: &[KeptRow]) -> Result<Answer> {
         let mut key = String::new();
         let mut live = None;
-        for thing in things {
-            let state = view::state(&ledger, thing, now())?;
+        for row in rows {
+            let thing = Thing::from(row);
+            let state = view::state(ledger, row, now())?;
             key.push_str(&format!("{thing} {} {};", state.over, state.changed));
             if !state.over && live.is_none() {
                 live = Some(format!("/state/{thing}"));
@@ -75,7 +85,7 @@ impl Pages {
             return Ok(html(made.to_vec()));
         }
         let shown: Vec<Shown> =
-            things.iter().map(|thing| shown_or_why(&ledger, thing)).collect::<Result<_>>()?;
+            rows.iter().map(|row| shown_or_why(ledger, row)).collect::<Result<_>>()?;
         let made = Arc::new(document(&shown, Served { home: Some("/"), live: live.as_deref() }).into_bytes());
         self.keep(key, &made);
         Ok(html(made.to_vec()))
@@ -96,10 +106,15 @@ impl Pages {
     }
 }
 
+/// What a path of two parts means.
+fn of_kind(ledger: &Ledger, kind: &str, name: &str) -> Result<KeptRow> {
+    named(ledger, Some(&format!("{kind}/{name}")), &Kept::ALL)
+}
+
 /// A thing, or, where nothing can be said of what is still measured, why not.
-fn shown_or_why(ledger: &Ledger, thing: &Thing) -> Result<Shown> {
-    view::shown(ledger, thing).or_else(|error| {
-        let state = view::state(ledger, thing, now())?;
+fn shown_or_why(ledger: &Ledger, row: &KeptRow) -> Result<Shown> {
+    view::shown(ledger, row).or_else(|error| {
+        let state = view::state(ledger, row, now())?;
         if state.over {
             return Err(error);
         }

@@ -1,0 +1,116 @@
+//! Answers in a few words, kept beside the ledger so that a list need not judge every campaign anew: `LEDGER.answers`, JSON.
+//!
+//! Only a copy: what is in it can be made again from the ledger at any time, and is wherever the file is missing, of another build
+//! of assay (its rules may be others), or older than the measurement's end. So it may be removed, and a folder that cannot be
+//! written costs time only.
+
+use super::Thing;
+use crate::store::{KeptRow, Ledger};
+use assay_linux::output;
+use assay_report::list::Brief;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// What was told of a ledger's things.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Answers {
+    /// The build of assay that told it.
+    by: String,
+    /// By what is meant.
+    told: BTreeMap<String, KeptAnswer>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct KeptAnswer {
+    /// When the measurement ended, Unix seconds: one that went on is told anew.
+    ended: f64,
+    answer: Brief,
+}
+
+impl Answers {
+    /// Those of a ledger; none where there are none of this build.
+    pub fn of(ledger: &Path) -> Self {
+        let by = this_build();
+        let read = std::fs::read(file_of(ledger)).ok();
+        let kept: Option<Answers> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        kept.filter(|kept| kept.by == by).unwrap_or(Self { by, told: BTreeMap::new() })
+    }
+
+    /// What was told of a thing that ended; none where it went on since.
+    pub fn get(&self, row: &KeptRow) -> Option<&Brief> {
+        let kept = self.told.get(&Thing::from(row).to_string())?;
+        (Some(kept.ended) == row.finished_at).then_some(&kept.answer)
+    }
+
+    /// Adds what was told; of what has not ended nothing is kept.
+    pub fn put(&mut self, row: &KeptRow, answer: Brief) {
+        if let Some(ended) = row.finished_at {
+            self.told.insert(Thing::from(row).to_string(), KeptAnswer { ended, answer });
+        }
+    }
+
+    /// Writes them, as far as that can be done.
+    pub fn keep(&self, ledger: &Path) {
+        if let Ok(text) = serde_json::to_vec(self) {
+            let _ = output::write(&file_of(ledger), &text);
+        }
+    }
+}
+
+/// Keeps the answer to what has just been measured.
+pub fn keep(ledger: &Ledger, row: &KeptRow, answer: Brief) {
+    let mut answers = Answers::of(ledger.path());
+    answers.put(row, answer);
+    answers.keep(ledger.path());
+}
+
+fn file_of(ledger: &Path) -> PathBuf {
+    let mut name = ledger.as_os_str().to_owned();
+    name.push(".answers");
+    PathBuf::from(name)
+}
+
+/// What tells this build from others: its version does not, while it is being worked on.
+fn this_build() -> String {
+    let file = std::env::current_exe().and_then(std::fs::metadata);
+    let since = file.as_ref().ok().and_then(|file| file.modified().ok()?.duration_since(UNIX_EPOCH).ok());
+    let (bytes, made) = (file.map_or(0, |file| file.len()), since.map_or(0, |since| since.as_nanos()));
+    format!("{} {bytes} {made}", env!("CARGO_PKG_VERSION"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Kept;
+    use assay_report::list::Tone;
+
+    #[test]
+    fn an_answer_is_kept_until_its_measurement_goes_on_and_a_broken_file_is_no_obstacle() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = folder.path().join("l.db");
+        let row = |finished_at| KeptRow {
+            kind: Kept::Campaign,
+            id: 3,
+            name: "a".into(),
+            question: String::new(),
+            started_at: 1.0,
+            finished_at,
+            stopped: None,
+        };
+        let answer = Brief { text: "b faster".into(), tone: Tone::Faster, whole: "b.".into() };
+        let mut answers = Answers::of(&ledger);
+        answers.put(&row(Some(2.0)), answer.clone());
+        answers.put(&KeptRow { id: 4, ..row(None) }, answer.clone());
+        answers.keep(&ledger);
+        let kept = Answers::of(&ledger);
+        assert_eq!(kept.get(&row(Some(2.0))), Some(&answer));
+        assert_eq!(kept.get(&row(Some(5.0))), None, "it went on");
+        assert_eq!(kept.get(&KeptRow { id: 4, ..row(None) }), None, "it has not ended");
+        std::fs::write(folder.path().join("l.db.answers"), "{\"by\":\"another\",\"told\":{}}").unwrap();
+        assert_eq!(Answers::of(&ledger).get(&row(Some(2.0))), None, "another build's rules may be others");
+        std::fs::write(folder.path().join("l.db.answers"), "rubbish").unwrap();
+        assert_eq!(Answers::of(&ledger).get(&row(Some(2.0))), None);
+    }
+}
