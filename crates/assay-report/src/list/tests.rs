@@ -53,7 +53,7 @@ fn a_few_words_tell_one_contrast_with_its_interval_and_several_by_their_number()
         sample::contrast("bmi2", "p80", "gcc-12", Verdict::Faster, 0.68),
         sample::contrast("bmi2", "p90", "gcc-12", Verdict::Faster, 0.5),
     ]);
-    assert_eq!(Brief::of_campaign(&page).text, "bmi2 faster in all 2, -50 to -32 %");
+    assert_eq!(Brief::of_campaign(&page).text, "bmi2 faster in all 2, -50.0 to -32.0 %");
 }
 
 #[test]
