@@ -49,7 +49,12 @@ impl From<&KeptRow> for Thing {
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub fn keep_answer(ledger: &Ledger, kind: Kept, is_it: impl Fn(&KeptRow) -> bool, answer: Brief) -> Result<()> {
+pub fn keep_answer(
+    ledger: &Ledger,
+    kind: Kept,
+    is_it: impl Fn(&KeptRow) -> bool,
+    answer: Brief,
+) -> Result<()> {
     if let Some(row) = ledger.kept(kind)?.iter().find(|row| is_it(row)) {
         answers::keep(ledger, row, answer);
     }

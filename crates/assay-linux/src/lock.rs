@@ -73,7 +73,11 @@ pub fn command_of(process: u32) -> Option<String> {
     let program = program.rsplit('/').next().unwrap_or(program);
     let whole: Vec<&str> = std::iter::once(program).chain(words).collect();
     let whole = whole.join(" ");
-    Some(if whole.chars().count() > MOST { whole.chars().take(MOST - 1).chain(['…']).collect() } else { whole })
+    Some(if whole.chars().count() > MOST {
+        whole.chars().take(MOST - 1).chain(['…']).collect()
+    } else {
+        whole
+    })
 }
 
 /// The folder for locks of this user on this machine: `$XDG_RUNTIME_DIR` or else `/run/user/UID`, if it is a folder of
@@ -131,7 +135,10 @@ mod tests {
     fn the_holder_of_a_lock_is_read_from_the_kernel_s_table_and_who_waits_is_not_it() {
         let table = "1: POSIX  ADVISORY  WRITE 11 fe:00:77 0 EOF\n2: -> FLOCK  ADVISORY  WRITE 12 fe:00:77 0 EOF\n\
                      3: FLOCK  ADVISORY  WRITE 4711 fe:00:77 0 EOF\n4: FLOCK  ADVISORY  WRITE 0 fe:00:78 0 EOF\n";
-        assert_eq!((holder_in(table, 77), holder_in(table, 78), holder_in(table, 7)), (Some(4711), None, None));
+        assert_eq!(
+            (holder_in(table, 77), holder_in(table, 78), holder_in(table, 7)),
+            (Some(4711), None, None)
+        );
         assert!(command_of(std::process::id()).is_some_and(|command| !command.contains('/')));
     }
 

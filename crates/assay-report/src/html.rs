@@ -113,7 +113,13 @@ pub fn listing(listing: &ListPage, served: Served<'_>) -> String {
 }
 
 /// `plain` is what is read without scripts.
-fn whole(title: &str, plain: &str, shown: &[Shown], listing: Option<&ListPage>, served: Served<'_>) -> String {
+fn whole(
+    title: &str,
+    plain: &str,
+    shown: &[Shown],
+    listing: Option<&ListPage>,
+    served: Served<'_>,
+) -> String {
     let made = format!(
         "Made by assay {}. Drawn with D3 and Observable Plot; their licences are in this file.",
         env!("CARGO_PKG_VERSION")

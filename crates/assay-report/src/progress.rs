@@ -80,9 +80,7 @@ impl Lines {
         let since = |last: Option<Duration>, interval| last.is_none_or(|last| now >= last + interval);
         let due = match event {
             Event::Finished | Event::WaitOver => false,
-            Event::Waiting { seconds, .. } => {
-                *seconds >= WORTH_A_LINE && since(self.waited, WAIT_INTERVAL)
-            }
+            Event::Waiting { seconds, .. } => *seconds >= WORTH_A_LINE && since(self.waited, WAIT_INTERVAL),
             Event::Phase { .. } | Event::Doing { .. } => since(self.last, BEGIN_INTERVAL),
             _ => since(self.last, LINE_INTERVAL),
         };
@@ -148,8 +146,8 @@ fn urgent(event: &Event) -> Option<String> {
 
 fn new_bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND));
-    let style =
-        ProgressStyle::with_template("{prefix:<9} [{bar:18}] {wide_msg} {so_far}").expect("the template is valid");
+    let style = ProgressStyle::with_template("{prefix:<9} [{bar:18}] {wide_msg} {so_far}")
+        .expect("the template is valid");
     let so_far = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         let _ = out.write_str(&words::duration(state.elapsed().as_secs_f64().floor()));
     };
@@ -274,9 +272,6 @@ mod tests {
             (3, Event::Counted { done: 1, total: 2 }),
             (4, doing("simulating")),
         ];
-        assert_eq!(
-            lines(&events),
-            "examine\nexamine: tracing\nexamine: 1 of 2 cells, simulating\n"
-        );
+        assert_eq!(lines(&events), "examine\nexamine: tracing\nexamine: 1 of 2 cells, simulating\n");
     }
 }

@@ -138,7 +138,11 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
     let listed = folder.said(0, &["report", "--list"]);
     let rows = listed.lines().filter(|line| line.contains("just now") || line.contains(" ago")).count();
     assert!(rows == 1 && listed.contains("  sweep/1  "), "its {steps} campaigns are part of it: {listed}");
-    assert_eq!(folder.said(0, &["report", "--json", "by-name.json", "work"]), text, "by its name it is the same");
+    assert_eq!(
+        folder.said(0, &["report", "--json", "by-name.json", "work"]),
+        text,
+        "by its name it is the same"
+    );
     assert!(
         folder
             .said(2, &["sweep", "--show", "7"])

@@ -383,10 +383,9 @@ impl RunningCampaign<'_, '_> {
                             + begun.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64()),
                         budget_seconds: limits.budget_seconds,
                     },
-                    round::Step::Waits { visits, waited } => Event::Waiting {
-                        wait: Wait::Core { cpu, visits },
-                        seconds: waited.as_secs_f64(),
-                    },
+                    round::Step::Waits { visits, waited } => {
+                        Event::Waiting { wait: Wait::Core { cpu, visits }, seconds: waited.as_secs_f64() }
+                    }
                 });
                 !assay_linux::interrupt::asked()
             },

@@ -57,9 +57,7 @@ pub fn examine(request: &MachineRequest, events: &mut dyn FnMut(Event)) -> Resul
         return Err(Misuse("interrupted before anything was measured".to_owned()).into());
     }
     let seconds = request.seconds * (1.0 - PAIR_SHARE);
-    events(Event::Doing {
-        what: format!("timing known work on core {cpu}, about {}", duration(seconds)),
-    });
+    events(Event::Doing { what: format!("timing known work on core {cpu}, about {}", duration(seconds)) });
     let mut measured = measure::measure(&kernel, seconds);
     // The campaign takes turns by itself.
     drop(turn);

@@ -488,9 +488,15 @@ mod tests {
             let mut bench = Scripted { wrong: Some(1), ..scripted() };
             let mut failed = HashSet::new();
             let mut core = MeasuringCore::default();
-            walk(&mut bench, &blocks(), &plans(), (seed, 3), &mut failed, &mut core, &mut |step| {
-                !matches!(step, Step::Visited { done, .. } if done >= visits)
-            });
+            walk(
+                &mut bench,
+                &blocks(),
+                &plans(),
+                (seed, 3),
+                &mut failed,
+                &mut core,
+                &mut |step| !matches!(step, Step::Visited { done, .. } if done >= visits),
+            );
             assert!(failed.iter().all(|cell| cell.variant == 1), "{seed}, {visits}: {failed:?}");
         }
     }

@@ -140,9 +140,13 @@ fn of_campaign(spec: &Value, machine: &Value) -> String {
     };
     let count = |value: &Value| value.as_array().map_or(0, Vec::len) as u64;
     let compilers = count(&machine["compilers"]).max(count(&spec["compilers"]));
-    let axes = [(count(&spec["inputs"]), "input"), (compilers, "compiler"), (count(&spec["flags"]), "flag set")];
-    let told: Vec<String> =
-        axes.iter().filter(|(count, _)| *count > 1).map(|(count, noun)| words::plural(*count, noun)).collect();
+    let axes =
+        [(count(&spec["inputs"]), "input"), (compilers, "compiler"), (count(&spec["flags"]), "flag set")];
+    let told: Vec<String> = axes
+        .iter()
+        .filter(|(count, _)| *count > 1)
+        .map(|(count, noun)| words::plural(*count, noun))
+        .collect();
     if told.is_empty() { sides } else { format!("{sides}; {}", told.join(", ")) }
 }
 

@@ -103,7 +103,8 @@ impl Among<'_> {
             [] => Err(Misuse(self.unknown(&name)).into()),
             _ => {
                 let list = told(&names);
-                Err(Misuse(format!("{} names begin with `{name}`: {list}; write more of it", names.len())).into())
+                Err(Misuse(format!("{} names begin with `{name}`: {list}; write more of it", names.len()))
+                    .into())
             }
         }
     }

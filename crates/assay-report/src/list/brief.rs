@@ -114,10 +114,7 @@ fn several(found: &[Found]) -> String {
     if found.iter().all(|one| one.verdict == first.verdict) {
         let span = match first.verdict {
             Verdict::Faster | Verdict::Slower => {
-                format!(
-                    ", {}",
-                    words::change_span(found.iter().filter_map(|one| Some(one.code?.ratio)))
-                )
+                format!(", {}", words::change_span(found.iter().filter_map(|one| Some(one.code?.ratio))))
             }
             Verdict::Equivalent | Verdict::Inconclusive => String::new(),
         };

@@ -4,7 +4,14 @@ use super::brief::{Brief, Tone};
 use super::page::{LIST_SCHEMA, ListPage, ListRow, ListedKind};
 use crate::sample;
 
-fn row(number: usize, kind: ListedKind, path: &str, name: &str, asked: &str, answer: Option<Brief>) -> ListRow {
+fn row(
+    number: usize,
+    kind: ListedKind,
+    path: &str,
+    name: &str,
+    asked: &str,
+    answer: Option<Brief>,
+) -> ListRow {
     ListRow {
         path: path.into(),
         kind,

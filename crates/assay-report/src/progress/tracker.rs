@@ -140,7 +140,10 @@ impl Tracker {
     /// Seconds that the rest of the links takes at the pace so far.
     fn left_at_pace(&self, now: Duration) -> Option<f64> {
         let made = self.done.saturating_sub(self.cached);
-        if !["link", "cell", "measurement"].contains(&self.noun) || made < LINKS_FOR_PACE || self.done >= self.total {
+        if !["link", "cell", "measurement"].contains(&self.noun)
+            || made < LINKS_FOR_PACE
+            || self.done >= self.total
+        {
             return None;
         }
         let pace = now.saturating_sub(self.phase_began).as_secs_f64() / made as f64;
@@ -240,7 +243,10 @@ mod tests {
             tracker
         };
         let first = tracker(&events[..1]);
-        assert_eq!((first.phase(), first.message(Duration::ZERO).as_str()), ("build", "queue: cc -c queue.c"));
+        assert_eq!(
+            (first.phase(), first.message(Duration::ZERO).as_str()),
+            ("build", "queue: cc -c queue.c")
+        );
         assert!(first.may_tick());
         assert_eq!(after(&events, 1).0, "compiling with gcc-12");
         events.push(Event::Counted { done: 3, total: 8 });

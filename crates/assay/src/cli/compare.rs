@@ -198,7 +198,11 @@ pub fn run(arguments: &CompareArguments) -> Result<u8> {
     arguments.pictures.check(files.map(PathBuf::as_path))?;
     if let Some(wanted) = &arguments.show {
         let ledger = Ledger::open(arguments.places.find_ledger("assay compare --build CMD --bench CMD")?)?;
-        let page = compose::page(&ledger, Some(named(&ledger, Some(wanted), &[Kept::Comparison])?.id), arguments.factors)?;
+        let page = compose::page(
+            &ledger,
+            Some(named(&ledger, Some(wanted), &[Kept::Comparison])?.id),
+            arguments.factors,
+        )?;
         return show(arguments, &page);
     }
     assay_linux::interrupt::catch();

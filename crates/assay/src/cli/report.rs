@@ -28,7 +28,14 @@ pub struct ReportArguments {
     #[arg(long)]
     pub list: bool,
     /// List at most N
-    #[arg(long, short = 'n', value_name = "N", requires = "list", default_value_t = 20, conflicts_with = "all")]
+    #[arg(
+        long,
+        short = 'n',
+        value_name = "N",
+        requires = "list",
+        default_value_t = 20,
+        conflicts_with = "all"
+    )]
     pub newest: usize,
     /// List only what was measured by this verb; can be repeated
     #[arg(long, value_name = "VERB", requires = "list", value_enum)]
@@ -96,7 +103,10 @@ fn show(arguments: &ReportArguments, page: &AnyPage) -> Result<u8> {
             AnyPage::Comparison(page) => assay_report::compare::markdown(page, &pictures),
             AnyPage::Diary(page) => assay_report::stages::markdown(page, &pictures),
             AnyPage::Sweep(_) => {
-                return Err(Misuse("a sweep has no Markdown; --picture draws it, --json has its data".into()).into());
+                return Err(Misuse(
+                    "a sweep has no Markdown; --picture draws it, --json has its data".into(),
+                )
+                .into());
             }
         };
         screen::write(file, &text)?;

@@ -84,8 +84,7 @@ impl Pages {
         if let Some(made) = self.made(&key) {
             return Ok(html(made.to_vec()));
         }
-        let shown: Vec<Shown> =
-            rows.iter().map(|row| shown_or_why(ledger, row)).collect::<Result<_>>()?;
+        let shown: Vec<Shown> = rows.iter().map(|row| shown_or_why(ledger, row)).collect::<Result<_>>()?;
         let made = Arc::new(document(&shown, Served { home: Some("/"), live: live.as_deref() }).into_bytes());
         self.keep(key, &made);
         Ok(html(made.to_vec()))
