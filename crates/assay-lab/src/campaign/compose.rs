@@ -26,7 +26,7 @@ use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::Format;
 use assay_pure::ledger::{Stage, Stopped};
 use assay_pure::verdict::{self, Verdict};
-use assay_pure::words::sentence;
+use assay_pure::words::{plural_noun, sentence};
 use assay_report::page::{self, Page};
 
 /// Composes the page of a campaign.
@@ -192,38 +192,24 @@ fn neighbour(judged: &CampaignVerdicts, known_width: Option<f64>) -> Option<Stri
 
 /// A unit whose name is that of another format than the input's: "178,885 lines" of a file of bytes.
 fn unit_doubt(experiment: &Experiment) -> Vec<String> {
-    let named = match experiment.unit.as_str() {
-        "line" => Format::Lines,
-        "varint" => Format::Varint,
-        "byte" => Format::Bytes,
-        _ => return Vec::new(),
-    };
+    let unit = experiment.unit.as_str();
     let other = |spec: &&InputSpec| {
         matches!(spec.source, InputSource::Recorded { .. } | InputSource::Generated { .. })
-            && spec.format != named
-            && spec.format != Format::Whole
+            && spec.format.contradicts(unit)
     };
     let inputs = experiment.file_inputs();
     let doubt = |spec: &InputSpec| {
-        let word = unit_word(spec.format);
+        let word = spec.format.unit_word();
+        // A generator makes what it makes.
+        let format = Format::of_unit(unit).filter(|_| matches!(spec.source, InputSource::Recorded { .. }));
+        let format = format.map_or(String::new(), |format| format!("format = \"{}\", or ", format.word()));
         format!(
-            "{} is divided by its {word}s, but the file's unit is `{}`: set format = \"{}\", or unit = \"{word}\".",
+            "{} is divided by its {}, but the file's unit is `{unit}`: set {format}unit = \"{word}\".",
             spec.name,
-            experiment.unit,
-            super::inputs::format_word(named)
+            plural_noun(word)
         )
     };
     inputs.iter().filter(other).map(doubt).collect()
-}
-
-/// What a format's units are called.
-fn unit_word(format: Format) -> &'static str {
-    match format {
-        Format::Varint => "varint",
-        Format::Lines => "line",
-        Format::Bytes => "byte",
-        Format::Whole => "input",
-    }
 }
 
 fn failure(found: &FailureRow) -> page::PageFailure {
@@ -260,6 +246,12 @@ mod tests {
                 "log is divided by its bytes, but the file's unit is `line`: set format = \"lines\", or unit = \"byte\"."
             ]
         );
+        let keys = "generator = \"zipf\"\nformat = \"u64\"";
+        assert_eq!(
+            doubts("line", keys),
+            ["log is divided by its u64s, but the file's unit is `line`: set unit = \"u64\"."]
+        );
+        assert_eq!((doubts("key", keys), doubts("number", keys)), (Vec::new(), Vec::new()));
         for (unit, format) in [("line", "lines"), ("byte", "bytes"), ("request", "bytes"), ("line", "whole")]
         {
             assert_eq!(

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use assay_linux::given;
 use assay_linux::output::Output;
 use assay_pure::experiment::spec::{InputSource, InputSpec};
-use assay_pure::inputs::{Description, Format, Window, digest};
+use assay_pure::inputs::{Description, Window, digest};
 use assay_pure::protocol::Request;
 use serde_json::Value;
 use std::io::Write as _;
@@ -52,12 +52,12 @@ impl ReadyInput {
 /// # Errors
 /// A recorded file is missing or is not of its format; the store cannot be written.
 pub fn ready(spec: &InputSpec, folder: &Path, store: &Path, ledger: &Ledger) -> Result<ReadyInput> {
-    let format = format_word(spec.format);
+    let format = spec.format.word();
     let recipe = serde_json::to_value(&spec.source)?;
     let known = match spec.source {
         // A recorded file can change under its name, so only a recipe that determines the bytes is trusted.
         InputSource::Generated { .. } | InputSource::Settings { .. } => {
-            ledger.input_by_recipe(&recipe, format)?
+            ledger.input_by_recipe(&recipe, &format)?
         }
         InputSource::Recorded { .. } | InputSource::Empty => None,
     };
@@ -71,7 +71,7 @@ pub fn ready(spec: &InputSpec, folder: &Path, store: &Path, ledger: &Ledger) -> 
         return Ok(ReadyInput { name: spec.name.clone(), row, description, file, windows });
     }
     let bytes = bytes_of(spec, folder)?;
-    make(spec, format, recipe, &bytes, store, ledger)
+    make(spec, &format, recipe, &bytes, store, ledger)
 }
 
 fn make(
@@ -123,16 +123,6 @@ pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
     }
 }
 
-/// The word of a format in the ledger.
-pub fn format_word(format: Format) -> &'static str {
-    match format {
-        Format::Varint => "varint",
-        Format::Lines => "lines",
-        Format::Bytes => "bytes",
-        Format::Whole => "whole",
-    }
-}
-
 fn stored(store: &Path, digest: &str) -> PathBuf {
     store.join(digest)
 }
@@ -153,11 +143,4 @@ fn write_once(file: &Path, bytes: &[u8]) -> Result<()> {
         output.finish()
     });
     written.with_context(context)
-}
-
-/// The format of a word.
-pub fn parse_format(word: &str) -> Option<Format> {
-    [Format::Varint, Format::Lines, Format::Bytes, Format::Whole]
-        .into_iter()
-        .find(|&format| format_word(format) == word)
 }

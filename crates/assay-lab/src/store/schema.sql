@@ -22,7 +22,7 @@ CREATE TABLE input (
     digest       TEXT PRIMARY KEY,      -- SHA-256 of the bytes
     bytes        INTEGER NOT NULL,
     recipe       TEXT NOT NULL,         -- JSON: generator and seed, or the recorded file's name
-    format       TEXT NOT NULL,         -- varint | lines | bytes | whole: how units are found
+    format       TEXT NOT NULL,         -- varint, lines, u32, records:24, ...: how units are found
     description  TEXT NOT NULL          -- JSON: histogram, entropies, period
 );
 

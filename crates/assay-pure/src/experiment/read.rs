@@ -15,6 +15,7 @@ pub(crate) mod entries;
 mod flags;
 mod generator;
 mod input;
+mod kinds;
 mod parsed;
 mod program;
 pub(crate) mod quantity;

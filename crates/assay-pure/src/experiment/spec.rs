@@ -234,7 +234,12 @@ impl InputSource {
                 Some(generator.generate(*units, *seed))
             }
             InputSource::Generated { generator, units, seed, distinct_units: Some(distinct) } => {
-                Some(inputs::repeated(&generator.generate(*distinct, *seed), *distinct, *units))
+                Some(inputs::repeated(
+                    &generator.generate(*distinct, *seed),
+                    generator.format(),
+                    *distinct,
+                    *units,
+                ))
             }
             InputSource::Settings { settings, .. } => Some(settings.bytes()),
             InputSource::Empty => Some(Vec::new()),

@@ -140,8 +140,10 @@ max = "0xffff_ffff_ffff_ffff"
 # input (up to 30,000 values on Zen 4), which makes the code look too fast.
 #units = 1_000_000
 #seed = 1
-# What is a unit: "varint", "lines", "bytes", "whole". Default: "varint" if
-# generated, "bytes" if recorded.
+# What is a unit: "varint", "lines", "json-lines", "bytes", a number ("u8",
+# "u16", "u32", "u64", "i32", "i64", "f32", "f64"), "records:24" (of 24 bytes),
+# "messages" (behind their length), "whole". Default: what the generator makes,
+# "bytes" if recorded.
 format = "bytes"
 # Only this many values are generated, then repeated up to `units`: a short
 # sequence that the predictor memorises, in a large working set. Default: all.
@@ -153,7 +155,13 @@ format = "bytes"
 # `assay doctor FILE` reports inputs that are too small for that.
 #production_units = 5_000_000
 
-# The other generators, all of LEB128 varints:
+# Numbers, sorted and unsorted, floats, booleans, bytes, text and messages:
+# `assay inputs generators` lists all of their generators.
+#[inputs.keys]
+#generator = "nearly_sorted"
+#inversions = 1000
+
+# The other generators of LEB128 varints:
 #[inputs.mixed]
 #generator = "lengths"             # by weight for 1, 2, 3, ... bytes
 #weights = [80, 18, 2]

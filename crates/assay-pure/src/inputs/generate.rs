@@ -1,4 +1,4 @@
-//! Seeded generators of LEB128 varint streams. The same generator, units and seed give the same bytes for ever.
+//! Seeded generators: of LEB128 varint streams here, of all else in `kinds`. The same generator, units and seed give the same bytes for ever.
 //!
 //! All encodings are the shortest; within the length (or bit length) that a generator draws, values are uniform. How
 //! random numbers become integers is laid down in `draw`; the order of the draws is part of the interface too and is
@@ -9,13 +9,15 @@
 //! probabilities; means and floors worked out by hand.
 
 use super::draw::{Draw, Threshold, Weights};
+use super::format::Format;
+use super::kinds::Recipe;
 use super::markov::{Markov, MarkovError};
 use super::varint::{MAX_LENGTH, encoded_length, push_varint, values_of_length};
 
 /// The longest encoding, as parameters say it.
 const MAX_BYTES: u32 = MAX_LENGTH as u32;
 
-/// A generator of a varint stream. Lengths are encoded bytes per value, 1 to 10.
+/// A generator. Of varint streams, lengths are encoded bytes per value, 1 to 10.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(tag = "generator", rename_all = "snake_case")]
 pub enum Generator {
@@ -60,6 +62,9 @@ pub enum Generator {
     },
     /// Lengths by the lengths before them, as fitted to recorded data.
     Markov(Markov),
+    /// Anything but varints: see [`kinds`](super::kinds).
+    #[serde(untagged)]
+    Of(Recipe),
 }
 
 /// Why a generator's parameters make no stream.
@@ -168,7 +173,17 @@ impl Generator {
                 if long_enough { Ok(()) } else { Err(GeneratorError::MeanLength { mean_length }) }
             }
             Generator::Markov(ref markov) => markov.check().map_err(GeneratorError::Markov),
+            // It was checked when it was made; the rest depends on the units.
+            Generator::Of(_) => Ok(()),
             Generator::LogUniform { .. } | Generator::UniformValue { .. } => Ok(()),
+        }
+    }
+
+    /// How its units are found.
+    pub fn format(&self) -> Format {
+        match self {
+            Generator::Of(recipe) => recipe.format(),
+            _ => Format::Varint,
         }
     }
 
@@ -182,10 +197,14 @@ impl Generator {
     /// Panics if [`Generator::check`] fails.
     /// Cost: about 10 ns per value.
     pub fn generate(&self, units: u64, seed: u64) -> Vec<u8> {
+        if let Generator::Of(recipe) = self {
+            return recipe.generate(units, seed);
+        }
         self.check().expect("the caller has checked the generator");
         let mut draw = Draw::new(seed);
         let mut bytes = Vec::with_capacity(self.capacity(units));
         match *self {
+            Generator::Of(_) => unreachable!("returned above"),
             Generator::Markov(ref markov) => return markov.generate(units, seed),
             Generator::Lengths { ref weights } => {
                 let weights = Weights::new(weights);
@@ -225,7 +244,7 @@ impl Generator {
     /// The exact probability of each encoded length: index 0 for one byte, up to the longest that can occur.
     ///
     /// Of `bursts` these are the shares in the long run; any one value has them too, but neighbours are not independent.
-    /// `None` of `markov`: they follow from its whole table, and nobody needs them exactly.
+    /// `None` of `markov`: they follow from its whole table, and nobody needs them exactly. `None` of what makes no varints.
     ///
     /// Panics if [`Generator::check`] fails.
     /// Source: counting the values (or bit lengths) of each encoded length.
@@ -233,7 +252,7 @@ impl Generator {
     pub fn expected_lengths(&self) -> Option<Vec<f64>> {
         self.check().expect("the caller has checked the generator");
         let mut probabilities = match *self {
-            Generator::Markov(_) => return None,
+            Generator::Markov(_) | Generator::Of(_) => return None,
             Generator::Lengths { ref weights } | Generator::Bursts { ref weights, .. } => {
                 Weights::new(weights).probabilities()
             }
@@ -273,6 +292,8 @@ impl Generator {
                 *mean_length == 1.0 || weights.iter().filter(|&&weight| weight > 0.0).count() == 1
             }
             Generator::Markov(markov) => markov.independent(),
+            // The floor is of varints.
+            Generator::Of(_) => false,
             _ => true,
         }
     }

@@ -1,5 +1,6 @@
 //! The description as lines of text, for a terminal of 80 columns.
 
+use super::describe::ClassMeaning;
 use super::{ClassShare, Description, Format};
 use crate::words::{count, plural};
 
@@ -30,7 +31,14 @@ impl Description {
         lines.extend(self.histogram_lines());
         lines.push(String::new());
         lines.extend(self.history_lines());
+        if has_branch_of(self) {
+            lines.extend(wrapped(match self.meaning {
+                Some(ClassMeaning::Value) => "Fewest misses: of one branch on the value.",
+                _ => "Fewest misses: of one branch on whether a unit is below the one before it.",
+            }));
+        }
         lines.push(String::new());
+        lines.extend(self.fact_lines());
         lines.extend(self.order_lines());
         for warning in self.period_warning().into_iter().chain(self.length_warning()) {
             lines.push(String::new());
@@ -47,8 +55,14 @@ impl Description {
         let (period, units) = (self.class_period_units, self.units);
         if self.classes.len() > 1 && period <= units / 2 {
             return Some(format!(
-                "the lengths repeat every {period} units ({:.1} times): a predictor that remembers as much knows all \
+                "the {} repeat every {period} units ({:.1} times): a predictor that remembers as much knows all \
                  that follow, so this input measures its memory.",
+                match self.meaning {
+                    Some(ClassMeaning::Value) => "values",
+                    Some(ClassMeaning::Comparison) => "comparisons of neighbours",
+                    None if self.format == Format::Bytes => "values",
+                    None => "lengths",
+                },
                 units as f64 / period as f64
             ));
         }
@@ -58,25 +72,32 @@ impl Description {
         })
     }
 
-    /// Says so if a varint input is short enough to be memorised when it is walked through again and again.
+    /// Says so if an input of varints, numbers or records is short enough to be memorised when it is walked through again and again.
     pub fn length_warning(&self) -> Option<String> {
-        let learnable = self.format == Format::Varint && self.classes.len() > 1 && self.bytes < NEVER_LEARNT;
+        // One branch for each byte of a varint, and for each number or record at least one.
+        let outcomes = match self.format {
+            Format::Varint => self.bytes,
+            Format::Numbers(_) | Format::Records(_) => self.units,
+            _ => return None,
+        };
+        let learnable = self.classes.len() > 1 && outcomes < NEVER_LEARNT;
         learnable.then(|| {
             format!(
                 "one pass is only {}: repeated, so few are memorised (a Zen 4 memorises 30,000 random outcomes, and none of \
                  {}). Use a longer input to measure fresh data.",
-                plural(self.bytes, "branch"),
+                plural(outcomes, "branch"),
                 count(NEVER_LEARNT)
             )
         })
     }
 
-    fn format_name(&self) -> &'static str {
+    fn format_name(&self) -> String {
         match self.format {
-            Format::Varint => "varints",
-            Format::Lines => "lines",
-            Format::Bytes => "bytes",
-            Format::Whole => "one whole",
+            Format::Varint => "varints".to_owned(),
+            Format::Whole => "one whole".to_owned(),
+            Format::Records(size) => format!("records of {size} bytes"),
+            Format::JsonLines => "JSON lines".to_owned(),
+            other => other.word(),
         }
     }
 
@@ -111,23 +132,38 @@ impl Description {
     fn class_heading(&self) -> &'static str {
         match self.format {
             Format::Varint => "encoded length",
-            Format::Lines => "line length",
+            Format::Lines | Format::JsonLines => "line length",
             Format::Bytes => "value",
             Format::Whole => "size",
+            Format::Messages(_) => "message length",
+            Format::Numbers(_) | Format::Records(_) => match self.meaning {
+                Some(ClassMeaning::Value) => "value",
+                _ => "than the last",
+            },
         }
     }
 
     fn class_name(&self, class: u64) -> String {
         match self.format {
             Format::Bytes => format!("0x{class:02x}"),
-            Format::Lines if class > 1 => format!("{class}-{} bytes", 2 * class - 1),
+            Format::Lines | Format::JsonLines | Format::Messages(_) if class > 1 => {
+                format!("{class}-{} bytes", 2 * class - 1)
+            }
+            Format::Numbers(number) if self.meaning == Some(ClassMeaning::Value) => number.show(class),
+            Format::Numbers(_) | Format::Records(_) => match class {
+                0 => "less".to_string(),
+                1 => "equal".to_string(),
+                2 => "greater".to_string(),
+                _ => "not comparable".to_string(),
+            },
             _ if class == 1 => "1 byte".to_string(),
             _ => format!("{class} bytes"),
         }
     }
 
     fn history_lines(&self) -> Vec<String> {
-        let misses = if self.format == Format::Varint { "fewest misses/unit" } else { "" };
+        let has_branch = self.histories.iter().any(|history| history.floor_misses_per_unit.is_some());
+        let misses = if self.format == Format::Varint || has_branch { "fewest misses/unit" } else { "" };
         let mut lines =
             vec![format!("{:<18}{:>12}{:>16}{misses:>22}", "units remembered", "contexts", "entropy, bits")];
         for history in &self.histories {
@@ -143,8 +179,73 @@ impl Description {
         lines.iter().map(|line| line.trim_end().to_string()).collect()
     }
 
+    /// What numbers, records, lines and messages are beside their classes.
+    fn fact_lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(numbers) = &self.numbers {
+            if let Some((least, greatest)) = numbers.range {
+                lines.push(format!("from {} to {}", figure(least), figure(greatest)));
+            }
+            if let (Some(mean), Some(deviation)) = (numbers.mean, numbers.deviation) {
+                let next = numbers.correlation.map(|next| format!("; correlation with the next {next:.3}"));
+                let next = next.unwrap_or_default();
+                lines.push(format!("mean {}, standard deviation {}{next}", figure(mean), figure(deviation)));
+            }
+            if let (Some(nan), Some(denormal)) = (numbers.nan_share, numbers.denormal_share)
+                && nan + denormal > 0.0
+            {
+                lines.push(format!(
+                    "not a number: {:.2} %; denormal: {:.2} %",
+                    100.0 * nan,
+                    100.0 * denormal
+                ));
+            }
+        }
+        if let Some(sequence) = &self.sequence {
+            let zipf = sequence
+                .rank_exponent
+                .map_or(String::new(), |exponent| format!("; Zipf's exponent {exponent:.2}"));
+            lines.push(format!(
+                "{} distinct; the most frequent is {:.2} % of all{zipf}",
+                count(sequence.distinct),
+                100.0 * sequence.commonest_share
+            ));
+            let inversions = sequence.inversions.map_or(String::new(), |inversions| {
+                let per_unit = inversions as f64 / self.units as f64;
+                format!("; {} ({} per unit)", plural(inversions, "inversion"), figure(per_unit))
+            });
+            lines.push(format!("mean ascending run: {:.2}{inversions}", sequence.ascending_run_units));
+        }
+        if let Some(text) = &self.text {
+            let zipf = text
+                .rank_exponent
+                .map_or(String::new(), |exponent| format!("; Zipf's exponent {exponent:.2}"));
+            lines.push(format!(
+                "{}, {} distinct{zipf}",
+                plural(text.words, "word"),
+                count(text.distinct_words)
+            ));
+            lines.push(match text.non_ascii_share {
+                Some(share) => format!("letters that are not ASCII: {:.2} %", 100.0 * share),
+                None => "not UTF-8".to_owned(),
+            });
+            lines.push(format!("standard deviation of line lengths: {:.1} bytes", text.line_deviation));
+        }
+        if let Some(messages) = &self.messages {
+            lines.push(format!("mean message: {} bytes without its length", figure(messages.mean_size)));
+            if let Some(missing) = messages.missing_share {
+                lines.push(format!("messages begin with their number: {:.2} % are missing", 100.0 * missing));
+            }
+        }
+        lines
+    }
+
     fn order_lines(&self) -> Vec<String> {
-        let mut lines = vec![format!("mean run of equal units: {:.2}", self.mean_run_units)];
+        let equal = match self.meaning {
+            Some(ClassMeaning::Comparison) => "equal comparisons",
+            _ => "equal units",
+        };
+        let mut lines = vec![format!("mean run of {equal}: {:.2}", self.mean_run_units)];
         if let (Some(branches), Some(floor)) = (self.branches_per_unit, self.floor_misses_per_unit) {
             lines.push(format!("branches of the byte loop: {branches:.3} per unit"));
             lines.push(format!(
@@ -154,6 +255,25 @@ impl Description {
         }
         lines
     }
+}
+
+/// A number of any size: whole ones in full, others with five digits.
+fn figure(value: f64) -> String {
+    let size = value.abs();
+    if value.fract() == 0.0 && size < 1e16 {
+        return format!("{}{}", if value < 0.0 { "-" } else { "" }, count(size as u64));
+    }
+    if !(1e-4..1e9).contains(&size) {
+        return format!("{value:.4e}");
+    }
+    let decimals = (4 - size.log10().floor() as i32).clamp(0, 8) as usize;
+    format!("{value:.decimals$}")
+}
+
+/// Whether the fewest misses are of a branch that has to be explained.
+fn has_branch_of(description: &Description) -> bool {
+    description.meaning.is_some()
+        && description.histories.iter().any(|history| history.floor_misses_per_unit.is_some())
 }
 
 /// Breaks a text into lines of at most 80 columns at its spaces.

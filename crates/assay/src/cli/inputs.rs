@@ -2,21 +2,22 @@
 
 mod encode;
 mod fit;
+mod generators;
 
 use super::help::OUTPUT;
 use super::{DONE, screen};
 use anyhow::{Context, Result};
-use assay_lab::campaign::inputs::parse_format;
 use assay_lab::lead::Misuse;
 use assay_linux::given;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSource;
-use assay_pure::inputs::fit::{RecordingKind, kind};
-use assay_pure::inputs::{Description, Format, FormatError, describe::describe, digest};
+use assay_pure::inputs::{
+    Description, FORMATS, Format, FormatError, Guess, describe::describe, digest, guess,
+};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Describe, generate or encode inputs, or fit a generator to data
+/// Describe, generate, record or encode inputs, or fit a generator to data
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/inputs.txt"))]
 pub struct InputsArguments {
@@ -30,18 +31,20 @@ enum InputsVerb {
     Generate(Generate),
     Encode(encode::EncodeArguments),
     Fit(Box<fit::FitArguments>),
+    Generators(generators::GeneratorsArguments),
 }
 
-/// Describe inputs: length histogram, entropy, predictability and period
+/// Describe inputs: histogram, order, entropy, predictability and period
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/describe.txt"))]
 struct Describe {
     /// Files to describe; an experiment file (.toml) stands for all its inputs
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Format of a unit: varint, lines, bytes or whole
-    #[arg(long, value_name = "FORMAT", default_value = "varint")]
-    format: String,
+    /// How units are found, as in experiments: varint, lines, json-lines, bytes, u8 to f64, records:K, messages or whole;
+    /// default: guessed from the file
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
     /// Print JSON instead of the report
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
@@ -69,6 +72,7 @@ pub fn run(arguments: &InputsArguments) -> Result<u8> {
         InputsVerb::Generate(generate) => generate_one(generate)?,
         InputsVerb::Encode(arguments) => encode::run(arguments)?,
         InputsVerb::Fit(arguments) => return fit::run(arguments),
+        InputsVerb::Generators(arguments) => generators::run(arguments)?,
     }
     Ok(DONE)
 }
@@ -93,67 +97,85 @@ fn bytes_of(source: &InputSource, folder: &Path) -> Result<Vec<u8>, Misuse> {
     }
 }
 
+/// An input with what was found in it.
+struct Described {
+    name: String,
+    digest: String,
+    description: Description,
+    /// Where nobody said how units are found.
+    guess: Option<Guess>,
+}
+
+/// The format of a word.
+fn format_of(word: &str) -> Result<Format, Misuse> {
+    Format::parse(word)
+        .ok_or_else(|| Misuse(format!("there is no format `{word}`; the formats are {FORMATS}")))
+}
+
 fn describe_all(asked: &Describe) -> Result<()> {
-    let mut found: Vec<(String, String, Description)> = Vec::new();
-    let mut doubts: Vec<(String, RecordingKind)> = Vec::new();
+    let format = asked.format.as_deref().map(format_of).transpose()?;
+    let mut found: Vec<Described> = Vec::new();
     for file in &asked.files {
         if file.extension().is_some_and(|extension| extension == "toml") {
             let folder = file.parent().unwrap_or(Path::new("."));
             for input in experiment(file)?.file_inputs() {
                 let bytes = bytes_of(&input.source, folder)?;
-                found.push(described(&input.name, &bytes, input.describe(&bytes))?);
+                found.push(described(&input.name, &bytes, input.describe(&bytes), None)?);
             }
         } else {
-            let Some(format) = parse_format(&asked.format) else {
-                let message = format!(
-                    "there is no format `{}`; the formats are varint, lines, bytes and whole",
-                    asked.format
-                );
-                return Err(Misuse(message).into());
-            };
             let bytes = read(file)?;
-            if let Some(kind) = kind(&bytes).filter(|_| format == Format::Varint) {
-                doubts.push((file.display().to_string(), kind));
-            }
-            found.push(described(&file.display().to_string(), &bytes, describe(&bytes, format))?);
+            let guessed = format.is_none().then(|| guess(&bytes, &file.to_string_lossy()));
+            let format = format.or(guessed.as_ref().map(|guess| guess.format)).expect("given or guessed");
+            found.push(described(&file.display().to_string(), &bytes, describe(&bytes, format), guessed)?);
         }
     }
     if asked.json {
-        let list: Vec<_> = found
-            .iter()
-            .map(|(name, digest, description)| json!({"name": name, "digest": digest, "description": description}))
-            .collect();
+        let list: Vec<_> = found.iter().map(as_json).collect();
         screen::print(&format!("{}\n", serde_json::to_string_pretty(&list)?));
         return Ok(());
     }
-    let mut text = String::new();
-    for (name, digest, description) in &found {
-        text.push_str(&format!("{name}  sha256 {}\n", digest::short_digest(digest)));
-        for line in description.summary_lines() {
-            text.push_str(format!("  {line}").trim_end());
-            text.push('\n');
+    screen::print(&found.iter().map(as_text).collect::<String>());
+    Ok(())
+}
+
+fn as_json(found: &Described) -> serde_json::Value {
+    let mut value = json!({"name": found.name, "digest": found.digest, "description": found.description});
+    if let Some(guess) = &found.guess {
+        value["guessed_from"] = json!(guess.from);
+    }
+    value
+}
+
+fn as_text(found: &Described) -> String {
+    let mut text = format!("{}  sha256 {}\n", found.name, digest::short_digest(&found.digest));
+    if let Some(guess) = &found.guess {
+        let word = guess.format.word();
+        text.push_str(&format!("  read as {word}, guessed from {}\n", guess.from));
+        // An experiment does not guess, so that a file always means the same.
+        if guess.format != Format::Bytes {
+            text.push_str(&format!("  --format changes it; an experiment needs format = \"{word}\"\n"));
+        } else {
+            text.push_str("  --format changes it; an experiment reads it as bytes too\n");
         }
-        if let Some((_, kind)) = doubts.iter().find(|(doubted, _)| doubted == name) {
-            let remedy = "use --format lines, bytes or whole if it is none";
-            text.push_str(&format!("  ! This looks like {kind} but is read as varints: {remedy}.\n"));
-        }
+    }
+    for line in found.description.summary_lines() {
+        text.push_str(format!("  {line}").trim_end());
         text.push('\n');
     }
-    screen::print(&text);
-    Ok(())
+    text.push('\n');
+    text
 }
 
 fn described(
     name: &str,
     bytes: &[u8],
     found: Result<Description, FormatError>,
-) -> Result<(String, String, Description), Misuse> {
+    guess: Option<Guess>,
+) -> Result<Described, Misuse> {
     let description = found.map_err(|error| {
-        Misuse(format!(
-            "{name} is not in this format: {error}. Other formats: --format lines, bytes or whole"
-        ))
+        Misuse(format!("{name} is not in this format: {error}. Other formats (--format): {FORMATS}"))
     })?;
-    Ok((name.to_owned(), digest::digest(bytes), description))
+    Ok(Described { name: name.to_owned(), digest: digest::digest(bytes), description, guess })
 }
 
 fn generate_one(asked: &Generate) -> Result<()> {

@@ -7,6 +7,7 @@ use toml_edit::Value;
 use super::quantity;
 use super::reader::WrongValue;
 use crate::experiment::diagnostic::nearest;
+use crate::inputs::Format;
 
 /// A text with something in it.
 pub(crate) fn text(value: &Value) -> Result<String, WrongValue> {
@@ -78,6 +79,39 @@ pub(crate) fn whole_64(value: &Value) -> Result<u64, WrongValue> {
         Value::String(text) => quantity::whole(text.value()).ok_or(WrongValue::Unreadable),
         _ => Err(WrongValue::Type),
     }
+}
+
+/// A whole number in a range of up to 64 bits, with or without a sign. Large ones may be given as a text.
+pub(crate) fn wide_whole(min: i128, max: i128) -> impl Fn(&Value) -> Result<i128, WrongValue> {
+    move |value| {
+        let number = match value {
+            Value::Integer(number) => i128::from(*number.value()),
+            Value::String(text) => {
+                let (sign, digits) = match text.value().strip_prefix('-') {
+                    Some(digits) => (-1, digits),
+                    None => (1, text.value().as_str()),
+                };
+                sign * i128::from(quantity::whole(digits).ok_or(WrongValue::Unreadable)?)
+            }
+            _ => return Err(WrongValue::Type),
+        };
+        if (min..=max).contains(&number) { Ok(number) } else { Err(WrongValue::Range) }
+    }
+}
+
+/// A finite number in a range; whole ones count too.
+pub(crate) fn number_from(min: f64, max: f64) -> impl Fn(&Value) -> Result<f64, WrongValue> {
+    move |value| {
+        let number = plain_number(value).ok_or(WrongValue::Type)?;
+        if (min..=max).contains(&number) { Ok(number) } else { Err(WrongValue::Range) }
+    }
+}
+
+/// How units are found.
+pub(crate) fn format(value: &Value) -> Result<Format, WrongValue> {
+    let text = value.as_str().ok_or(WrongValue::Type)?;
+    Format::parse(text)
+        .ok_or_else(|| WrongValue::Unknown { nearest: nearest(text, Format::words()).map(Into::into) })
 }
 
 /// A finite number for which `domain` holds; whole ones count too.

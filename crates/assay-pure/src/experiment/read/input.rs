@@ -6,21 +6,16 @@ use super::entries::{self, ListEntry, Names};
 use super::reader::{TomlReader, TomlTable};
 use super::schema::{self, SchemaKey};
 use super::usage::{self, Usages};
-use super::{convert, generator};
+use super::{convert, generator, kinds};
 use crate::experiment::diagnostic::{self, Diagnostic};
 use crate::experiment::spec::{InputSource, InputSpec};
 use crate::experiment::usage::Usage;
-use crate::inputs::Format;
+use crate::inputs::kinds::kind_named;
+use crate::inputs::{Format, Generator};
 
 const UNITS: u64 = 1_000_000;
 const MOST_UNITS: i64 = 1_000_000_000;
 const WINDOW_UNITS: u64 = 4096;
-const FORMATS: &[(&str, Format)] = &[
-    ("varint", Format::Varint),
-    ("lines", Format::Lines),
-    ("bytes", Format::Bytes),
-    ("whole", Format::Whole),
-];
 
 /// All inputs, each in all of its uses; a single empty one where the file has none, so that a call is measured all the
 /// same.
@@ -70,10 +65,14 @@ fn read_input(reader: &mut TomlReader, entry: &ListEntry) -> Option<InputSpec> {
         (read_recorded(reader, &table), table, Format::Bytes)
     } else {
         let (source, table) = read_generated(reader, entry, items);
-        let settings = matches!(source, Some(InputSource::Settings { .. }));
-        (source, table, if settings { Format::Whole } else { Format::Varint })
+        let default = match &source {
+            Some(InputSource::Settings { .. }) => Format::Whole,
+            Some(InputSource::Generated { generator, .. }) => generator.format(),
+            _ => Format::Varint,
+        };
+        (source, table, default)
     };
-    let format = reader.read(&table, "format", convert::choice(FORMATS)).unwrap_or(default);
+    let format = reader.read(&table, "format", convert::format).unwrap_or(default);
     if default == Format::Whole && format != Format::Whole {
         let path = table.path_of("format");
         let problem = reader.complain(&path, format!("`{path}`: settings have only the format \"whole\""));
@@ -113,12 +112,12 @@ fn refuse_generated_keys(reader: &mut TomlReader, table: &TomlTable, items: &dyn
 fn all_keys() -> Vec<&'static [SchemaKey]> {
     let mut keys: Vec<&'static [SchemaKey]> =
         vec![schema::INPUT, schema::RECORDED, schema::GENERATED, schema::DRAWN];
-    keys.extend(schema::GENERATORS.iter().map(|&(_, keys)| keys));
+    keys.extend(schema::generators().map(|(_, keys)| keys));
     keys
 }
 
 fn is_generated_key(name: &str) -> bool {
-    let keys = schema::GENERATORS.iter().flat_map(|&(_, keys)| keys);
+    let keys = schema::generators().flat_map(|(_, keys)| keys);
     keys.chain(schema::GENERATED).chain(schema::DRAWN).any(|key| key.name == name)
 }
 
@@ -131,7 +130,7 @@ fn read_generated<'a>(
     let common: &[&'static [SchemaKey]] = &[schema::INPUT, schema::RECORDED, schema::GENERATED];
     let table = TomlTable::new(&entry.path, Some(items), common);
     let words: Vec<(&str, (&str, &'static [SchemaKey]))> =
-        schema::GENERATORS.iter().map(|&g| (g.0, g)).collect();
+        schema::generators().map(|generator| (generator.0, generator)).collect();
     let chosen = reader.read(&table, "generator", convert::choice(&words));
     let Some((generator, keys)) = chosen else {
         if table.has("generator") {
@@ -150,10 +149,14 @@ fn read_generated<'a>(
         let settings = generator::read_settings(reader, &table, units);
         return (settings.map(|settings| InputSource::Settings { settings, units }), table);
     }
-    let units = units.unwrap_or(UNITS);
+    let kind = kind_named(generator);
+    let units = units.unwrap_or(kind.map_or(UNITS, |kind| kind.units));
     let seed = reader.read(&table, "seed", convert::whole_64).unwrap_or(1);
     let distinct_units = read_distinct(reader, &table, units);
-    let generator = generator::read(reader, &table, generator);
+    let generator = match kind {
+        Some(kind) => kinds::read(reader, &table, kind, distinct_units.unwrap_or(units)).map(Generator::Of),
+        None => generator::read(reader, &table, generator),
+    };
     let source = generator.map(|generator| InputSource::Generated { generator, units, seed, distinct_units });
     (source, table)
 }
@@ -170,7 +173,7 @@ fn read_distinct(reader: &mut TomlReader, table: &TomlTable, units: u64) -> Opti
 }
 
 fn name_generators(problem: &mut Diagnostic) {
-    let names: Vec<&str> = schema::GENERATORS.iter().map(|&(name, _)| name).collect();
+    let names: Vec<&str> = schema::generators().map(|(name, _)| name).collect();
     problem.expected = Some(format!("one of {}", names.join(", ")));
 }
 
@@ -197,7 +200,7 @@ fn refuse_other_generators_keys(
     [own, drawn]: [&'static [SchemaKey]; 2],
 ) {
     let foreign = |name: &str| {
-        let mut others = schema::GENERATORS.iter().flat_map(|&(_, keys)| keys).chain(schema::DRAWN);
+        let mut others = schema::generators().flat_map(|(_, keys)| keys).chain(schema::DRAWN);
         let allowed = own.iter().chain(drawn).any(|key| key.name == name);
         !allowed && others.any(|key| key.name == name)
     };

@@ -3,6 +3,9 @@
 //! Readers look their keys up here, so a key that is not listed cannot be read, and one that is listed is known to the
 //! search for the nearest, to the messages, and to the test that the template explains it.
 
+use crate::inputs::kinds::{Parameter, kinds};
+use std::sync::LazyLock;
+
 /// One key of a table.
 #[derive(Debug)]
 pub(crate) struct SchemaKey {
@@ -133,7 +136,7 @@ pub(in crate::experiment) const VARIANT: &[SchemaKey] = &[
 pub(in crate::experiment) const INPUT: &[SchemaKey] = &[
     key("name", NAME, "name = \"mixed\""),
     key("description", "a string", "description = \"80 % of one byte, 18 % of two\""),
-    key("format", "\"varint\", \"lines\", \"bytes\" or \"whole\"", "format = \"varint\""),
+    key("format", crate::inputs::FORMATS, "format = \"lines\""),
     key("window_units", UNITS, "window_units = 4096"),
     key(
         "production_units",
@@ -196,7 +199,7 @@ const MULTI_BYTE: SchemaKey = key(
 /// The generator of inputs that are not drawn but said.
 pub(in crate::experiment) const SETTINGS: &str = "settings";
 
-/// The parameters of each generator.
+/// The parameters of each generator of varints, and settings.
 pub(in crate::experiment) const GENERATORS: &[(&str, &[SchemaKey])] = &[
     ("lengths", &[WEIGHTS, MULTI_BYTE]),
     (
@@ -250,6 +253,20 @@ pub(in crate::experiment) const GENERATORS: &[(&str, &[SchemaKey])] = &[
     ),
     (SETTINGS, &[key("settings", "a table of names and numbers", "settings = { loss = 0.05, window = 64 }")]),
 ];
+
+/// The parameters of all generators: those above, and the kinds of all else as their table has them.
+pub(in crate::experiment) fn generators() -> impl Iterator<Item = (&'static str, &'static [SchemaKey])> {
+    static KINDS: LazyLock<Vec<(&str, Vec<SchemaKey>)>> = LazyLock::new(|| {
+        kinds().map(|kind| (kind.name, kind.parameters.iter().map(of_parameter).collect())).collect()
+    });
+    GENERATORS.iter().copied().chain(KINDS.iter().map(|(name, keys)| (*name, keys.as_slice())))
+}
+
+/// A parameter of the table as a key. Its words live as long as the table, which is made once.
+fn of_parameter(parameter: &Parameter) -> SchemaKey {
+    let expected = format!("{}: {}", parameter.domain.words(), parameter.says);
+    SchemaKey { name: parameter.name, expected: expected.leak(), example: parameter.example }
+}
 
 /// The keys of a flag set in its long form.
 pub(in crate::experiment) const FLAG_SET: &[SchemaKey] = &[

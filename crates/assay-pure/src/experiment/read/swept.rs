@@ -69,7 +69,7 @@ fn schema_key(input: &dyn TableLike, name: &str) -> Option<&'static schema::Sche
 /// The keys that an input may have, by where its bytes come from.
 fn schema_keys(input: &dyn TableLike) -> impl Iterator<Item = &'static schema::SchemaKey> {
     let generator = input.get("generator").and_then(Item::as_str);
-    let own = schema::GENERATORS.iter().find(|(known, _)| Some(*known) == generator).map(|(_, keys)| *keys);
+    let own = schema::generators().find(|(known, _)| Some(*known) == generator).map(|(_, keys)| keys);
     let (generated, drawn) =
         if generator.is_some() { (schema::GENERATED, schema::DRAWN) } else { (&[][..], &[][..]) };
     own.unwrap_or_default().iter().chain(generated).chain(drawn).chain(schema::INPUT)

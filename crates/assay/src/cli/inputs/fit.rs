@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result};
 use assay_lab::campaign;
 use assay_lab::fit::{FitRequest, conclude, examine, variants};
 use assay_lab::lead::Misuse;
+use assay_pure::inputs::Format;
 use assay_pure::inputs::fit::kind;
 use assay_report::{FitPage, Progress, Show, render_fit};
 use std::io::IsTerminal as _;
@@ -179,7 +180,7 @@ fn spare(output: &Path) -> Result<(), Misuse> {
 fn asked(arguments: &FitArguments) -> Result<FitRequest, Misuse> {
     match arguments.format.as_deref() {
         None | Some("varint") => {}
-        Some(other @ ("lines" | "bytes" | "whole")) => {
+        Some(other) if Format::parse(other).is_some() => {
             return Err(Misuse(format!(
                 "--format {other}: {ONLY}; describe it with `assay inputs describe --format {other}`"
             )));

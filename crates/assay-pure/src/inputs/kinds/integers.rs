@@ -1,0 +1,312 @@
+//! Whole numbers by their distribution: uniform, normal, Zipf, few distinct ones.
+
+use super::{Argument, ArgumentError, Arguments, Domain, INTEGERS, Kind, NUMBERS, Parameter, Preset};
+use crate::inputs::NumberType;
+use crate::inputs::draw::{Alias, Draw, Threshold, elementary};
+use crate::inputs::number::{floats, integers};
+
+/// More ranks than this have no table: they are drawn by rejection.
+const LARGEST_TABLE: u64 = 1 << 20;
+
+pub(super) const MIN: Parameter = Parameter {
+    name: "min",
+    says: "the least value",
+    domain: Domain::Value,
+    preset: Preset::OfType(|number| Argument::Whole(number.range().0), "the least of the format"),
+    example: "min = 0",
+};
+
+pub(super) const MAX: Parameter = Parameter {
+    name: "max",
+    says: "the greatest value",
+    domain: Domain::Value,
+    preset: Preset::OfType(|number| Argument::Whole(number.range().1), "the greatest of the format"),
+    example: "max = 100",
+};
+
+pub(super) const FIRST: Parameter = Parameter {
+    name: "min",
+    says: "the least value",
+    domain: Domain::Value,
+    preset: Preset::Whole(0),
+    example: "min = 0",
+};
+
+pub(super) const KINDS: &[Kind] = &[
+    Kind {
+        name: "uniform",
+        says: "integers, each from min to max equally likely",
+        formats: INTEGERS,
+        units: 1_000_000,
+        parameters: &[MIN, MAX],
+        check: |arguments, _| arguments.range().map(|_| ()),
+        make: uniform,
+    },
+    Kind {
+        name: "normal",
+        says: "integers of a normal distribution, rounded",
+        formats: NUMBERS,
+        units: 1_000_000,
+        parameters: &[
+            Parameter {
+                name: "mean",
+                says: "the mean",
+                domain: Domain::Number(f64::MIN, f64::MAX),
+                preset: Preset::OfType(middle, "the middle of the format"),
+                example: "mean = 100",
+            },
+            Parameter {
+                name: "deviation",
+                says: "the standard deviation",
+                domain: Domain::Number(0.0, f64::MAX),
+                preset: Preset::OfType(sixteenth, "a sixteenth of the format's range"),
+                example: "deviation = 15",
+            },
+        ],
+        check: check_normal,
+        make: normal,
+    },
+    Kind {
+        name: "zipf",
+        says: "integers of which a few are frequent: the k-th comes 1 / k^exponent as often as the first",
+        formats: NUMBERS,
+        units: 1_000_000,
+        parameters: &[
+            Parameter {
+                name: "distinct",
+                says: "how many values there are: min, min + 1, ...; the least is the most frequent",
+                domain: Domain::Whole(1, 1_000_000_000),
+                preset: Preset::Whole(1000),
+                example: "distinct = 1000",
+            },
+            Parameter {
+                name: "exponent",
+                says: "how steeply the frequency falls; 0 is uniform",
+                domain: Domain::Number(0.0, 10.0),
+                preset: Preset::Number(1.0),
+                example: "exponent = 1.0",
+            },
+            FIRST,
+        ],
+        check: |arguments, _| {
+            let last = arguments.whole("min") + arguments.whole("distinct") - 1;
+            holds(arguments.number_type(), last, "distinct")
+        },
+        make: zipf,
+    },
+    Kind {
+        name: "few_distinct",
+        says: "integers of which there are few, evenly spaced from min to max",
+        formats: NUMBERS,
+        units: 1_000_000,
+        parameters: &[
+            Parameter {
+                name: "distinct",
+                says: "how many values there are",
+                domain: Domain::Whole(1, 1_000_000_000),
+                preset: Preset::Whole(16),
+                example: "distinct = 16",
+            },
+            Parameter {
+                name: "run_length",
+                says: "how many times a value comes on average before another is drawn",
+                domain: Domain::Number(1.0, f64::MAX),
+                preset: Preset::Number(1.0),
+                example: "run_length = 8",
+            },
+            MIN,
+            MAX,
+        ],
+        check: check_few,
+        make: few_distinct,
+    },
+];
+
+/// A value that the type can hold, or which parameter takes it beyond.
+pub(super) fn holds(number: NumberType, last: i128, parameter: &'static str) -> Result<(), ArgumentError> {
+    let (_, greatest) = number.range();
+    if last <= greatest {
+        return Ok(());
+    }
+    let message = format!("the greatest value would be {last}, but {} ends at {greatest}", number.word());
+    Err(ArgumentError::new(parameter, message))
+}
+
+/// The bytes of whole numbers, each given as its distance from the least one.
+pub(super) fn from_least(
+    number: NumberType,
+    units: u64,
+    least: i128,
+    mut distance: impl FnMut() -> u64,
+) -> Vec<u8> {
+    if number.is_float() {
+        // Both are exact: the type's range ends where integers do.
+        return floats(number, units, || (least as i64).wrapping_add(distance() as i64) as f64);
+    }
+    integers(number, units, || (least as u64).wrapping_add(distance()))
+}
+
+fn uniform(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
+    let (min, max) = (arguments.whole("min"), arguments.whole("max"));
+    let span = (max - min) as u64;
+    from_least(arguments.number_type(), units, min, || draw.between(0, span))
+}
+
+fn middle(number: NumberType) -> Argument {
+    let (least, greatest) = number.range();
+    Argument::Number(((least + greatest + 1) / 2) as f64)
+}
+
+fn sixteenth(number: NumberType) -> Argument {
+    let (least, greatest) = number.range();
+    Argument::Number(((greatest - least + 1) / 16) as f64)
+}
+
+/// Values beyond the type's ends would have to be left out, and then neither mean nor deviation were what was asked.
+fn check_normal(arguments: &Arguments, _: u64) -> Result<(), ArgumentError> {
+    let (mean, deviation) = (arguments.number("mean"), arguments.number("deviation"));
+    let number = arguments.number_type();
+    let (least, greatest) = number.range();
+    let (low, high) = (mean - 4.0 * deviation, mean + 4.0 * deviation);
+    if low >= least as f64 && high <= greatest as f64 {
+        return Ok(());
+    }
+    let message = format!(
+        "values lie from {low} to {high} (mean ± 4 deviations), but {} holds {least} to {greatest}",
+        number.word()
+    );
+    Err(ArgumentError::new("deviation", message))
+}
+
+fn normal(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
+    let (mean, deviation) = (arguments.number("mean"), arguments.number("deviation"));
+    let number = arguments.number_type();
+    let (least, greatest) = number.range();
+    let (least, greatest) = (least as f64, greatest as f64);
+    let mut next = || loop {
+        let value = (mean + deviation * draw.normal()).round();
+        if value >= least && value <= greatest {
+            return value;
+        }
+    };
+    match number {
+        _ if number.is_float() => floats(number, units, next),
+        // Saturates at the type's end, which a double cannot hold exactly.
+        NumberType::U64 => integers(number, units, || next() as u64),
+        _ => integers(number, units, || next() as i64 as u64),
+    }
+}
+
+fn zipf(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
+    let (distinct, exponent) = (arguments.whole("distinct") as u64, arguments.number("exponent"));
+    let ranks = Ranks::new(distinct, exponent);
+    from_least(arguments.number_type(), units, arguments.whole("min"), || ranks.draw(draw))
+}
+
+/// Ranks 0, 1, ... by Zipf's law.
+pub(super) enum Ranks {
+    /// All probabilities, in a table.
+    Table(Alias),
+    /// By rejection from the integral of the density.
+    Inversion(Inversion),
+}
+
+impl Ranks {
+    pub(super) fn new(distinct: u64, exponent: f64) -> Ranks {
+        if distinct > LARGEST_TABLE {
+            return Ranks::Inversion(Inversion::new(distinct as f64, exponent));
+        }
+        let weights: Vec<f64> =
+            (1..=distinct).map(|rank| elementary::exp(-exponent * elementary::ln(rank as f64))).collect();
+        Ranks::Table(Alias::new(&weights))
+    }
+
+    pub(super) fn draw(&self, draw: &mut Draw) -> u64 {
+        match self {
+            Ranks::Table(table) => table.draw(draw) as u64,
+            Ranks::Inversion(inversion) => inversion.draw(draw) - 1,
+        }
+    }
+}
+
+/// Rejection-inversion: a point below the integral of x^-exponent, turned back into x, and kept unless the rounded x lies
+/// beyond the probability (Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone discrete
+/// distributions", ACM TOMACS 6(3), 1996).
+pub(super) struct Inversion {
+    exponent: f64,
+    distinct: f64,
+    /// The integral at 1.5, less the first probability.
+    from: f64,
+    /// The integral beyond the last rank.
+    to: f64,
+    /// Points so near below their integer are always kept.
+    sure: f64,
+}
+
+impl Inversion {
+    fn new(distinct: f64, exponent: f64) -> Inversion {
+        let mut made = Inversion { exponent, distinct, from: 0.0, to: 0.0, sure: 0.0 };
+        made.from = made.integral(1.5) - 1.0;
+        made.to = made.integral(distinct + 0.5);
+        made.sure = 2.0 - made.inverse(made.integral(2.5) - made.density(2.0));
+        made
+    }
+
+    fn density(&self, at: f64) -> f64 {
+        elementary::exp(-self.exponent * elementary::ln(at))
+    }
+
+    /// (x^(1 - exponent) - 1) / (1 - exponent), which is ln x where the exponent is 1.
+    fn integral(&self, at: f64) -> f64 {
+        let log = elementary::ln(at);
+        let less = 1.0 - self.exponent;
+        if (less * log).abs() < 1e-8 { log } else { (elementary::exp(less * log) - 1.0) / less }
+    }
+
+    fn inverse(&self, value: f64) -> f64 {
+        let less = 1.0 - self.exponent;
+        let inner = less * value;
+        if inner.abs() < 1e-8 {
+            elementary::exp(value)
+        } else {
+            elementary::exp(elementary::ln(1.0 + inner) / less)
+        }
+    }
+
+    fn draw(&self, draw: &mut Draw) -> u64 {
+        loop {
+            let point = self.to + draw.unit() * (self.from - self.to);
+            let at = self.inverse(point);
+            let rank = at.round().clamp(1.0, self.distinct);
+            if rank - at <= self.sure || point >= self.integral(rank + 0.5) - self.density(rank) {
+                return rank as u64;
+            }
+        }
+    }
+}
+
+fn check_few(arguments: &Arguments, _: u64) -> Result<(), ArgumentError> {
+    let (min, max) = arguments.range()?;
+    let distinct = arguments.whole("distinct");
+    if distinct - 1 <= max - min {
+        return Ok(());
+    }
+    let message = format!("there are {} values from {min} to {max}, fewer than {distinct}", max - min + 1);
+    Err(ArgumentError::new("distinct", message))
+}
+
+fn few_distinct(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
+    let (min, max) = (arguments.whole("min"), arguments.whole("max"));
+    let (distinct, span) = (arguments.whole("distinct") as u64, (max - min) as u128);
+    let ends = Threshold::new(1.0 / arguments.number("run_length"));
+    // With one value there is nothing between.
+    let gaps = u128::from(distinct.max(2) - 1);
+    let (mut is_first, mut distance) = (true, 0);
+    from_least(arguments.number_type(), units, min, || {
+        if is_first || draw.happens(ends) {
+            distance = (u128::from(draw.below(distinct)) * span / gaps) as u64;
+            is_first = false;
+        }
+        distance
+    })
+}
