@@ -13,6 +13,7 @@ pub mod inputs;
 pub mod judge;
 pub mod landing;
 pub mod left_out;
+mod made;
 pub mod measure;
 pub mod observe;
 pub mod outlook;

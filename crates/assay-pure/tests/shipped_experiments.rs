@@ -34,7 +34,10 @@ fn read(file: &Path) -> Experiment {
 fn files_named_by(experiment: &Experiment) -> Vec<String> {
     let recorded = experiment.inputs.iter().filter_map(|input| match &input.source {
         InputSource::Recorded { path } => Some(path.clone()),
-        InputSource::Generated { .. } | InputSource::Settings { .. } | InputSource::Empty => None,
+        InputSource::Generated { .. }
+        | InputSource::Command { .. }
+        | InputSource::Settings { .. }
+        | InputSource::Empty => None,
     });
     let program = &experiment.program;
     recorded.chain(program.sources.iter().chain(&program.include_dirs).cloned()).collect()

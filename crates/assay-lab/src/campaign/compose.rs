@@ -194,14 +194,14 @@ fn neighbour(judged: &CampaignVerdicts, known_width: Option<f64>) -> Option<Stri
 fn unit_doubt(experiment: &Experiment) -> Vec<String> {
     let unit = experiment.unit.as_str();
     let other = |spec: &&InputSpec| {
-        matches!(spec.source, InputSource::Recorded { .. } | InputSource::Generated { .. })
+        !matches!(spec.source, InputSource::Settings { .. } | InputSource::Empty)
             && spec.format.contradicts(unit)
     };
     let inputs = experiment.file_inputs();
     let doubt = |spec: &InputSpec| {
         let word = spec.format.unit_word();
         // A generator makes what it makes.
-        let format = Format::of_unit(unit).filter(|_| matches!(spec.source, InputSource::Recorded { .. }));
+        let format = Format::of_unit(unit).filter(|_| !matches!(spec.source, InputSource::Generated { .. }));
         let format = format.map_or(String::new(), |format| format!("format = \"{}\", or ", format.word()));
         format!(
             "{} is divided by its {}, but the file's unit is `{unit}`: set {format}unit = \"{word}\".",

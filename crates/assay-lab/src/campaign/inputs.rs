@@ -1,5 +1,6 @@
 //! The inputs of an experiment as files: made or copied once, kept by content, described, cut into windows.
 
+use super::made;
 use crate::lead::Misuse;
 use crate::run::LoadedInput;
 use crate::store::{InputRow, Ledger};
@@ -53,10 +54,10 @@ impl ReadyInput {
 /// A recorded file is missing or is not of its format; the store cannot be written.
 pub fn ready(spec: &InputSpec, folder: &Path, store: &Path, ledger: &Ledger) -> Result<ReadyInput> {
     let format = spec.format.word();
-    let recipe = serde_json::to_value(&spec.source)?;
+    let recipe = recipe(&spec.source, folder)?;
     let known = match spec.source {
         // A recorded file can change under its name, so only a recipe that determines the bytes is trusted.
-        InputSource::Generated { .. } | InputSource::Settings { .. } => {
+        InputSource::Generated { .. } | InputSource::Settings { .. } | InputSource::Command { .. } => {
             ledger.input_by_recipe(&recipe, &format)?
         }
         InputSource::Recorded { .. } | InputSource::Empty => None,
@@ -72,6 +73,15 @@ pub fn ready(spec: &InputSpec, folder: &Path, store: &Path, ledger: &Ledger) -> 
     }
     let bytes = bytes_of(spec, folder)?;
     make(spec, &format, recipe, &bytes, store, ledger)
+}
+
+/// What determines the bytes, as the ledger keeps it.
+fn recipe(source: &InputSource, folder: &Path) -> Result<Value> {
+    let mut recipe = serde_json::to_value(source)?;
+    if let InputSource::Command { command, .. } = source {
+        recipe["files"] = made::files(command, folder);
+    }
+    Ok(recipe)
 }
 
 fn make(
@@ -102,7 +112,7 @@ fn make(
 /// The bytes of an input, made or read.
 ///
 /// # Errors
-/// A recorded file cannot be read or is empty.
+/// A recorded file cannot be read or is empty; a command fails.
 pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
     match &spec.source {
         InputSource::Recorded { path } => {
@@ -119,7 +129,10 @@ pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
             }
             Ok(bytes)
         }
-        made => Ok(made.bytes().expect("only a recorded input is read")),
+        InputSource::Command { command, units, seed } => {
+            made::bytes(&made::Asked { name: &spec.name, words: command, units: *units, seed: *seed, folder })
+        }
+        made => Ok(made.bytes().expect("only a recorded input is read, only a command run")),
     }
 }
 

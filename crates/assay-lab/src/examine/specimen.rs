@@ -87,8 +87,13 @@ fn beginning(format: Format, bytes: &[u8], units: u64) -> Result<InputPiece, Str
 fn other(spec: &InputSpec, whole: &InputPiece) -> Option<Vec<u8>> {
     match &spec.source {
         InputSource::Generated { .. } => made(spec, whole.units, TURNED),
-        InputSource::Recorded { .. } if spec.format == Format::Varint => Some(turned(&whole.bytes)),
-        InputSource::Recorded { .. } | InputSource::Settings { .. } | InputSource::Empty => None,
+        InputSource::Recorded { .. } | InputSource::Command { .. } if spec.format == Format::Varint => {
+            Some(turned(&whole.bytes))
+        }
+        InputSource::Recorded { .. }
+        | InputSource::Command { .. }
+        | InputSource::Settings { .. }
+        | InputSource::Empty => None,
     }
 }
 

@@ -219,12 +219,22 @@ pub enum InputSource {
         /// The path.
         path: String,
     },
+    /// What a command prints, run in the experiment file's folder.
+    Command {
+        /// A program and its arguments.
+        command: Vec<String>,
+        /// `ASSAY_UNITS` in its environment, if the file says how many units are wanted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        units: Option<u64>,
+        /// `ASSAY_SEED` in its environment.
+        seed: u64,
+    },
     /// No bytes: the one call of an experiment without inputs.
     Empty,
 }
 
 impl InputSource {
-    /// The bytes of an input that its recipe determines; `None` of a recorded one.
+    /// The bytes of an input that its recipe determines; `None` of a recorded one and of one that a command makes.
     ///
     /// Panics if a generator's parameters were not checked; those of an experiment file are.
     /// Cost: about 10 ns per value of a generated stream.
@@ -243,7 +253,7 @@ impl InputSource {
             }
             InputSource::Settings { settings, .. } => Some(settings.bytes()),
             InputSource::Empty => Some(Vec::new()),
-            InputSource::Recorded { .. } => None,
+            InputSource::Recorded { .. } | InputSource::Command { .. } => None,
         }
     }
 
@@ -251,7 +261,10 @@ impl InputSource {
     fn declared_units(&self) -> Option<u64> {
         match self {
             InputSource::Settings { units, .. } => Some(*units),
-            InputSource::Generated { .. } | InputSource::Recorded { .. } | InputSource::Empty => None,
+            InputSource::Generated { .. }
+            | InputSource::Recorded { .. }
+            | InputSource::Command { .. }
+            | InputSource::Empty => None,
         }
     }
 }

@@ -200,6 +200,11 @@ format = "bytes"
 #[inputs.recorded]
 #path = "recorded.bin"
 
+# What a command prints. ASSAY_SEED and ASSAY_UNITS are in its environment. It
+# runs again only if a file named here, the seed or the units change.
+#[inputs.made]
+#command = ["python3", "make.py"]
+
 # A number of an input, varied by `assay sweep`: who wins where, where it flips,
 # where a time steps. More than one sweep may be here.
 #[sweeps.size]
@@ -376,7 +381,7 @@ mod tests {
     #[test]
     fn writes_an_experiment_that_is_read_with_every_key_switched_on() {
         let experiment = read(&switched_on(&commented_experiment("sums"), |_| true)).experiment;
-        assert_eq!(experiment.inputs.len(), 9);
+        assert_eq!(experiment.inputs.len(), 11);
         assert_eq!(experiment.claims.len(), 3);
         assert_eq!(experiment.sweeps.len(), 1);
         assert_eq!(experiment.sweeps[0].grid().len(), 9);
@@ -415,6 +420,7 @@ mod tests {
         };
         let mut tables = vec![schema::TOP, schema::PROGRAM, schema::VARIANT, schema::INPUT, schema::RECORDED];
         tables.extend([
+            schema::COMMANDED,
             schema::GENERATED,
             schema::DRAWN,
             schema::FLAG_SET,

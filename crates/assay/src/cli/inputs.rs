@@ -3,14 +3,15 @@
 mod encode;
 mod fit;
 mod generators;
+mod record;
 
 use super::help::OUTPUT;
 use super::{DONE, screen};
 use anyhow::{Context, Result};
+use assay_lab::campaign::inputs;
 use assay_lab::lead::Misuse;
 use assay_linux::given;
 use assay_pure::experiment::Experiment;
-use assay_pure::experiment::spec::InputSource;
 use assay_pure::inputs::{
     Description, FORMATS, Format, FormatError, Guess, describe::describe, digest, guess,
 };
@@ -32,6 +33,7 @@ enum InputsVerb {
     Encode(encode::EncodeArguments),
     Fit(Box<fit::FitArguments>),
     Generators(generators::GeneratorsArguments),
+    Record(record::RecordArguments),
 }
 
 /// Describe inputs: histogram, order, entropy, predictability and period
@@ -73,6 +75,7 @@ pub fn run(arguments: &InputsArguments) -> Result<u8> {
         InputsVerb::Encode(arguments) => encode::run(arguments)?,
         InputsVerb::Fit(arguments) => return fit::run(arguments),
         InputsVerb::Generators(arguments) => generators::run(arguments)?,
+        InputsVerb::Record(arguments) => return record::run(arguments),
     }
     Ok(DONE)
 }
@@ -88,13 +91,6 @@ fn experiment(path: &Path) -> Result<Experiment> {
         Misuse(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))
     })?;
     Ok(parsed.experiment)
-}
-
-fn bytes_of(source: &InputSource, folder: &Path) -> Result<Vec<u8>, Misuse> {
-    match source {
-        InputSource::Recorded { path } => read(&folder.join(path)),
-        made => Ok(made.bytes().expect("only a recorded input is read")),
-    }
 }
 
 /// An input with what was found in it.
@@ -119,7 +115,7 @@ fn describe_all(asked: &Describe) -> Result<()> {
         if file.extension().is_some_and(|extension| extension == "toml") {
             let folder = file.parent().unwrap_or(Path::new("."));
             for input in experiment(file)?.file_inputs() {
-                let bytes = bytes_of(&input.source, folder)?;
+                let bytes = inputs::bytes_of(&input, folder)?;
                 found.push(described(&input.name, &bytes, input.describe(&bytes), None)?);
             }
         } else {
@@ -180,9 +176,9 @@ fn described(
 
 fn generate_one(asked: &Generate) -> Result<()> {
     let experiment = experiment(&asked.experiment)?;
-    let inputs = experiment.file_inputs();
-    let Some(input) = inputs.iter().find(|input| input.name == asked.input) else {
-        let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
+    let known = experiment.file_inputs();
+    let Some(input) = known.iter().find(|input| input.name == asked.input) else {
+        let names: Vec<&str> = known.iter().map(|input| input.name.as_str()).collect();
         let message = format!(
             "there is no input `{}` in {}; its inputs are: {}",
             asked.input,
@@ -193,7 +189,7 @@ fn generate_one(asked: &Generate) -> Result<()> {
     };
     let folder = asked.experiment.parent().unwrap_or(Path::new("."));
     screen::find_place(&asked.output)?;
-    let bytes = bytes_of(&input.source, folder)?;
+    let bytes = inputs::bytes_of(input, folder)?;
     assay_linux::output::write(&asked.output, &bytes)
         .with_context(|| format!("cannot write {}", asked.output.display()))?;
     let line = format!(

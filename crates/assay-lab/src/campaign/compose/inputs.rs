@@ -61,6 +61,10 @@ pub fn recipe(source: &InputSource) -> String {
             let text = String::from_utf8_lossy(&settings.bytes()).trim_end().replace('\n', ", ");
             format!("settings {text}")
         }
+        InputSource::Command { command, units, seed } => {
+            let units = units.map_or(String::new(), |units| format!("{units} units, "));
+            format!("command: {} ({units}seed {seed})", command.join(" "))
+        }
         InputSource::Generated { generator, units, seed, distinct_units } => {
             let value = serde_json::to_value(generator).unwrap_or_default();
             let mut parts = Vec::new();

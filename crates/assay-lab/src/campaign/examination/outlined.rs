@@ -64,6 +64,7 @@ fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u6
             serde_json::to_string(generator).expect("a generator has only string keys")
         }
         InputSource::Recorded { path } => path.clone(),
+        InputSource::Command { command, .. } => command.join(" "),
         InputSource::Settings { .. } | InputSource::Empty => String::new(),
     };
     let distinct = match &spec.source {

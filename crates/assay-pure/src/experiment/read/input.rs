@@ -61,8 +61,12 @@ fn read_input(reader: &mut TomlReader, entry: &ListEntry) -> Option<InputSpec> {
     let items = entry.items?;
     let (source, table, default) = if items.contains_key("path") {
         let table = TomlTable::new(&entry.path, Some(items), &[schema::INPUT, schema::RECORDED]);
-        refuse_generated_keys(reader, &table, items);
+        refuse_other_keys(reader, &table, items, "path");
         (read_recorded(reader, &table), table, Format::Bytes)
+    } else if items.contains_key("command") {
+        let table = TomlTable::new(&entry.path, Some(items), &[schema::INPUT, schema::COMMANDED]);
+        refuse_other_keys(reader, &table, items, "command");
+        (read_command(reader, &table), table, Format::Bytes)
     } else {
         let (source, table) = read_generated(reader, entry, items);
         let default = match &source {
@@ -96,13 +100,27 @@ fn read_recorded(reader: &mut TomlReader, table: &TomlTable) -> Option<InputSour
     reader.read(table, "path", convert::line).map(|path| InputSource::Recorded { path })
 }
 
-/// Notes keys of generators in a recorded input, then those that no input has.
-fn refuse_generated_keys(reader: &mut TomlReader, table: &TomlTable, items: &dyn TableLike) {
+fn read_command(reader: &mut TomlReader, table: &TomlTable) -> Option<InputSource> {
+    let units = reader.read(table, "units", convert::whole(1..=MOST_UNITS));
+    let seed = reader.read(table, "seed", convert::whole_64).unwrap_or(1);
+    let command = reader.list(table, "command", convert::line)?;
+    if command.is_empty() {
+        let path = table.path_of("command");
+        reader.complain_of(table, "command", format!("`{path}` names no program"));
+        return None;
+    }
+    Some(InputSource::Command { command, units: units.map(|units| units as u64), seed })
+}
+
+/// Notes keys of generators in an input that is recorded or made by a command, then those that no input has.
+fn refuse_other_keys(reader: &mut TomlReader, table: &TomlTable, items: &dyn TableLike, by: &str) {
     for (name, _) in items.iter() {
-        if is_generated_key(name) {
+        let own = by == "command" && schema::COMMANDED.iter().any(|key| key.name == name);
+        if (is_generated_key(name) || name == "command" && by == "path") && !own {
             let path = table.path_of(name);
-            let problem = reader.complain(&path, format!("`{path}` and `path` cannot be used together"));
-            problem.expected = Some("a generator with its keys, or the path of a recorded file".into());
+            let problem = reader.complain(&path, format!("`{path}` and `{by}` cannot be used together"));
+            problem.expected =
+                Some("a generator with its keys, the path of a recorded file, or a command".into());
         }
     }
     reader.unknown_keys(&TomlTable::new(&table.path, Some(items), &all_keys()));
@@ -111,7 +129,7 @@ fn refuse_generated_keys(reader: &mut TomlReader, table: &TomlTable, items: &dyn
 /// The keys that some input has.
 fn all_keys() -> Vec<&'static [SchemaKey]> {
     let mut keys: Vec<&'static [SchemaKey]> =
-        vec![schema::INPUT, schema::RECORDED, schema::GENERATED, schema::DRAWN];
+        vec![schema::INPUT, schema::RECORDED, &schema::COMMANDED[..1], schema::GENERATED, schema::DRAWN];
     keys.extend(schema::generators().map(|(_, keys)| keys));
     keys
 }
@@ -179,14 +197,15 @@ fn name_generators(problem: &mut Diagnostic) {
 
 /// Notes that an input says nothing of where its bytes come from, or says it with a misspelt key.
 fn neither(reader: &mut TomlReader, table: &TomlTable, items: &dyn TableLike) {
-    let misspelt = |&(name, _): &(&str, _)| diagnostic::nearest(name, ["generator", "path"]).is_some();
+    let misspelt =
+        |&(name, _): &(&str, _)| diagnostic::nearest(name, ["generator", "path", "command"]).is_some();
     if items.iter().any(|item| misspelt(&item)) {
         // Which generator's keys are right is not known.
         reader.unknown_keys(&TomlTable::new(&table.path, Some(items), &all_keys()));
         return;
     }
     let problem =
-        reader.complain(&table.path, format!("`{}` has neither a generator nor a path", table.path));
+        reader.complain(&table.path, format!("`{}` has no generator, no path and no command", table.path));
     problem.example = Some("generator = \"log_uniform\"".into());
     name_generators(problem);
 }

@@ -164,6 +164,17 @@ pub(in crate::experiment) const ACCEPT: &[SchemaKey] = &[
 pub(in crate::experiment) const RECORDED: &[SchemaKey] =
     &[key("path", "the path of a file, from the experiment file's folder", "path = \"recorded.bin\"")];
 
+/// The further keys of an input that a command makes.
+pub(in crate::experiment) const COMMANDED: &[SchemaKey] = &[
+    key(
+        "command",
+        "a list of strings: a program and its arguments, run in the folder of this file",
+        "command = [\"python3\", \"make.py\"]",
+    ),
+    key("units", "an integer from 1 to 1000000000: ASSAY_UNITS in its environment", "units = 1_000_000"),
+    key("seed", "an integer from 0: ASSAY_SEED in its environment", "seed = 1"),
+];
+
 /// The further keys of every generated input.
 pub(in crate::experiment) const GENERATED: &[SchemaKey] = &[
     key("generator", "the name of a generator", "generator = \"log_uniform\""),

@@ -70,8 +70,11 @@ fn schema_key(input: &dyn TableLike, name: &str) -> Option<&'static schema::Sche
 fn schema_keys(input: &dyn TableLike) -> impl Iterator<Item = &'static schema::SchemaKey> {
     let generator = input.get("generator").and_then(Item::as_str);
     let own = schema::generators().find(|(known, _)| Some(*known) == generator).map(|(_, keys)| keys);
-    let (generated, drawn) =
-        if generator.is_some() { (schema::GENERATED, schema::DRAWN) } else { (&[][..], &[][..]) };
+    let (generated, drawn) = match generator {
+        Some(_) => (schema::GENERATED, schema::DRAWN),
+        None if input.contains_key("command") => (schema::COMMANDED, &[][..]),
+        None => (&[][..], &[][..]),
+    };
     own.unwrap_or_default().iter().chain(generated).chain(drawn).chain(schema::INPUT)
 }
 

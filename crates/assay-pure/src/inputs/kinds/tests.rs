@@ -171,7 +171,7 @@ fn frequencies_follow_zipfs_law() {
         let found = made(text, 200_000).sequence.expect("a sequence");
         assert_eq!(found.distinct, distinct, "{text}");
         near(found.commonest_share, first, if exponent == 0.0 { 6e-4 } else { 0.003 });
-        near(found.rank_exponent.expect("enough units"), exponent, 0.03);
+        near(found.rank_exponent.expect("enough units"), exponent, 0.05);
     }
 }
 
@@ -417,11 +417,15 @@ fn the_document_names_every_kind_with_its_parameters() {
     let document = include_str!("../../../../../docs/inputs.md");
     let rows: Vec<&str> = document.lines().filter(|line| line.starts_with('|')).collect();
     for kind in kinds() {
-        let row = rows.iter().find(|row| row.contains(&format!("`{}`", kind.name)));
-        let row = row.unwrap_or_else(|| panic!("docs/inputs.md does not name {}", kind.name));
-        for parameter in kind.parameters {
-            assert!(row.contains(&format!("`{}`", parameter.name)), "{}: {}", kind.name, parameter.name);
-        }
+        let named = |row: &&&str| {
+            let has = |name: &str| row.contains(&format!("`{name}`"));
+            has(kind.name) && kind.parameters.iter().all(|parameter| has(parameter.name))
+        };
+        assert!(
+            rows.iter().find(named).is_some(),
+            "docs/inputs.md has no row of {} with its keys",
+            kind.name
+        );
     }
     for format in Format::words() {
         let named = document.contains(&format!("`{format}`")) || format.contains(':');

@@ -1,0 +1,173 @@
+//! An input that a command prints: run once for what it is made from, and then kept.
+//!
+//! What it is made from is the command, the seed, the units, and the content of each file that the command names. What a
+//! script reads beyond that is not seen; a file that is added to the command is. Within one process a command runs once;
+//! beyond it the ledger keeps the bytes by this recipe, as it does for generators.
+
+use crate::lead::Misuse;
+use anyhow::{Context, Result};
+use assay_linux::command::{self, CommandSpec, Killed};
+use assay_linux::given;
+use assay_pure::inputs::digest::digest;
+use assay_pure::words::duration;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How long a command may take.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// What a command is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    /// The input, for messages.
+    pub(super) name: &'a str,
+    /// A program and its arguments.
+    pub(super) words: &'a [String],
+    /// `ASSAY_UNITS`.
+    pub(super) units: Option<u64>,
+    /// `ASSAY_SEED`.
+    pub(super) seed: u64,
+    /// Where it runs.
+    pub(super) folder: &'a Path,
+}
+
+/// The digests of the files that the command names, to be kept with the recipe.
+pub(super) fn files(words: &[String], folder: &Path) -> Value {
+    let of = |word: &String| {
+        let path = folder.join(word);
+        let bytes = if path.is_file() { given::read(&path, given::DATA).ok()? } else { return None };
+        Some((word.clone(), Value::from(digest(&bytes))))
+    };
+    Value::Object(words.iter().filter_map(of).collect::<Map<_, _>>())
+}
+
+/// What the commands of this process have printed.
+static PRINTED: Mutex<Option<HashMap<String, Arc<Vec<u8>>>>> = Mutex::new(None);
+
+/// What the command prints.
+///
+/// # Errors
+/// It cannot be started, fails, takes longer than ten minutes, or prints nothing or too much.
+pub(super) fn bytes(asked: &Asked<'_>) -> Result<Vec<u8>> {
+    let key = json!([asked.words, asked.units, asked.seed, asked.folder, files(asked.words, asked.folder)])
+        .to_string();
+    let known = || PRINTED.lock().expect("nothing panics while it is held");
+    if let Some(bytes) = known().get_or_insert_default().get(&key) {
+        return Ok(bytes.to_vec());
+    }
+    let bytes = Arc::new(run(asked)?);
+    known().get_or_insert_default().insert(key, Arc::clone(&bytes));
+    Ok(bytes.to_vec())
+}
+
+fn run(asked: &Asked<'_>) -> Result<Vec<u8>> {
+    let name = asked.name;
+    let output = Scratch::new(asked);
+    // The output may be large, and a shell writes it to a file as it comes.
+    let words: Vec<String> = asked.words.iter().map(|word| quoted(word)).collect();
+    let line = format!("exec {} > {}", words.join(" "), quoted(&output.0.to_string_lossy()));
+    let mut environment = vec![(OsString::from("ASSAY_SEED"), OsString::from(asked.seed.to_string()))];
+    environment.extend(asked.units.map(|units| ("ASSAY_UNITS".into(), units.to_string().into())));
+    let ran = command::run(&CommandSpec {
+        command: &line,
+        // The parent of a file in the current folder has no name.
+        folder: if asked.folder.as_os_str().is_empty() { Path::new(".") } else { asked.folder },
+        environment: &environment,
+        cpu: None,
+        random_addresses: true,
+        limit: Some(LIMIT),
+        side: None,
+    })?;
+    let shown = asked.words.join(" ");
+    let said = String::from_utf8_lossy(&ran.stderr.bytes).trim_end().to_owned();
+    let said = if said.is_empty() { String::new() } else { format!(":\n{said}") };
+    let refuse = |what: String| Err(Misuse(format!("input `{name}`: `{shown}` {what}")).into());
+    match ran.killed {
+        Some(Killed::Interrupted) => return refuse("was interrupted".to_owned()),
+        Some(Killed::Limit) => {
+            let limit = duration(LIMIT.as_secs_f64());
+            return refuse(format!(
+                "took longer than {limit}: record its output as a file and give that as path{said}"
+            ));
+        }
+        None if !ran.status.success() => return refuse(format!("failed ({}){said}", ran.status)),
+        None => {}
+    }
+    let bytes = given::read(&output.0, given::DATA)
+        .with_context(|| format!("input `{name}`: cannot read what `{shown}` printed"))?;
+    if bytes.is_empty() {
+        return refuse(format!("printed nothing; an input is what it writes to standard output{said}"));
+    }
+    Ok(bytes)
+}
+
+/// A file of this process that goes with it.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(asked: &Asked<'_>) -> Scratch {
+        let what = digest(format!("{asked:?} {:?}", std::thread::current().id()).as_bytes());
+        Scratch(std::env::temp_dir().join(format!("assay-made-{}-{}", std::process::id(), &what[..16])))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Where nothing was made there is nothing to remove.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// A word of a command as the shell takes it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(words: &[&str], units: Option<u64>, folder: &Path) -> Result<Vec<u8>> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        bytes(&Asked { name: "x", words: &words, units, seed: 7, folder })
+    }
+
+    #[test]
+    fn a_command_gets_its_seed_and_units_and_prints_bytes_of_any_kind() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "printf '%s %s \\0' \"$ASSAY_SEED\" \"$ASSAY_UNITS\"";
+        assert_eq!(made(&["sh", "-c", script], Some(30), folder.path()).unwrap(), b"7 30 \0");
+        assert_eq!(made(&["echo", "it's", "$HOME"], None, folder.path()).unwrap(), b"it's $HOME\n");
+    }
+
+    #[test]
+    fn a_script_that_changed_is_run_again_and_one_that_did_not_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |text: &str| std::fs::write(folder.path().join("make.sh"), text).unwrap();
+        write("echo one; echo ran >> log");
+        let log = || std::fs::read_to_string(folder.path().join("log")).unwrap().lines().count();
+        assert_eq!(made(&["sh", "make.sh"], None, folder.path()).unwrap(), b"one\n");
+        assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"one\n".to_vec(), 1));
+        write("echo two; echo ran >> log");
+        assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"two\n".to_vec(), 2));
+        let named = files(&["sh".to_owned(), "make.sh".to_owned()], folder.path());
+        assert_eq!(named.as_object().map(Map::len), Some(1));
+    }
+
+    #[test]
+    fn a_command_that_fails_or_prints_nothing_is_shown_with_its_own_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = |words: &[&str]| made(words, None, folder.path()).unwrap_err().to_string();
+        let failed = said(&["sh", "-c", "echo no seed >&2; exit 4"]);
+        assert!(
+            failed.contains("input `x`") && failed.contains("exit status: 4") && failed.ends_with("no seed"),
+            "{failed}"
+        );
+        assert!(said(&["true"]).contains("printed nothing"));
+        assert!(said(&["no-such-program"]).contains("no-such-program"));
+    }
+}
