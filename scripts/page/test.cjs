@@ -86,6 +86,8 @@ async function byMouse(page, name) {
   const dot = stage.locator("circle").first();
   if ((await dot.count()) > 0) {
     await dot.hover({ force: true });
+    // A busy machine draws it later.
+    await stage.locator(".tip.shown").waitFor({ timeout: 10_000 }).catch(() => {});
     check((await stage.locator(".tip.shown").count()) === 1, `${name}: hovering a point reads nothing`);
   }
   const box = await stage.boundingBox();
