@@ -297,9 +297,11 @@ rust() { # cargo, for the goals that build; it needs a linker too, which is a ne
         packages=$(rust_packages)
     fi
     if [ -z "$packages" ]; then by_rustup; return; fi
-    if [ $list_only = yes ] || [ "$(id -u)" != 0 ]; then
-        echo "setup: to install Rust: sudo apt-get install -y --no-install-recommends $packages"
-        if [ $list_only = no ]; then by_rustup; fi
+    if [ "$(id -u)" != 0 ]; then
+        echo "setup: with root: sudo apt-get install -y --no-install-recommends $packages; without, rustup is taken:"
+        by_rustup
+    elif [ $list_only = yes ]; then
+        echo "setup: to install: apt-get install -y --no-install-recommends $packages"
     else
         # shellcheck disable=SC2086 # the names are meant to be split
         install $packages
