@@ -27,6 +27,7 @@ pub mod start;
 pub mod steps;
 mod unoptimised;
 pub mod usage;
+pub mod workspace;
 
 use crate::lead::{Lead, Misuse, Question, measuring_cpu};
 pub use crate::run::retake::MeasuringCore;

@@ -18,6 +18,7 @@ mod ordering;
 mod recipe;
 mod relink;
 pub mod text;
+mod unresolved;
 mod workshop;
 
 pub use artifact::{Artifact, Link};

@@ -16,6 +16,6 @@ pub use answer::{answer, next};
 pub use markdown::markdown;
 pub use page::{
     BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, DifferingFunction, ExecutedChange,
-    Factor, Factors, GateResult, Method, OneSided, SideFigure, SpoiltVisits,
+    Factor, Factors, Method, OneSided, SideFigure, SpoiltVisits,
 };
 pub use terminal::render_compare;

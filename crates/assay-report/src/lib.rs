@@ -9,6 +9,7 @@ pub mod compare;
 pub mod doctor;
 pub mod export;
 pub mod fit;
+pub mod gate;
 pub mod history;
 pub mod html;
 pub mod ink;

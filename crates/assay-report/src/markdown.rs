@@ -17,6 +17,9 @@ pub fn markdown(page: &Page, pictures: &[Reference]) -> String {
     if let Some(next) = next(page) {
         text += &format!("Next: {}.\n\n", escape(next.trim_end_matches('.')));
     }
+    if let Some(gate) = &page.gate {
+        text += &gate.markdown();
+    }
     text += &reference(&page.answer, pictures);
     for warning in &page.warnings {
         text += &format!("> {}\n>\n", escape(warning));

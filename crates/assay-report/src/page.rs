@@ -28,6 +28,7 @@ pub use assay_pure::verdict::{
     TwinVerdict, Verdict,
 };
 
+use crate::gate::GateResult;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -101,6 +102,9 @@ pub struct Page {
     pub limits: Option<LimitsUsed>,
     /// A claim of the file, and what was found.
     pub claims: Vec<Claim>,
+    /// What became of the gate; null where none was asked for.
+    #[serde(default)]
+    pub gate: Option<GateResult>,
     /// What could not be measured, with the reason.
     pub failures: Vec<PageFailure>,
 }

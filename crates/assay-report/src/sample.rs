@@ -52,6 +52,7 @@ pub(super) fn nothing() -> Page {
         branch_cost: None,
         explained: None,
         limits: None,
+        gate: None,
         claims: Vec::new(),
         failures: vec![failure(
             FailureKind::Failed,

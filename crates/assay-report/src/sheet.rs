@@ -101,6 +101,23 @@ impl Sheet {
         self.lines.push(indent.to_owned() + &self.palette.paint(ink, cut.trim_end()));
     }
 
+    /// Lines as they are, each broken at the margin where it is longer: for the words of others, of which none may be lost.
+    pub fn quoted(&mut self, ink: Ink, indent: &str, text: &str) {
+        let room = self.width.saturating_sub(indent.width()).max(20);
+        let line = prose::on_one_line(text);
+        let (mut piece, mut used) = (String::new(), 0);
+        for c in line.trim_end().chars() {
+            let columns = unicode_width::UnicodeWidthChar::width(c).unwrap_or(0);
+            if used + columns > room {
+                self.lines.push(indent.to_owned() + &self.palette.paint(ink, &piece));
+                (piece, used) = (String::new(), 0);
+            }
+            piece.push(c);
+            used += columns;
+        }
+        self.lines.push(indent.to_owned() + &self.palette.paint(ink, &piece));
+    }
+
     /// A table at the present position.
     pub fn table(&mut self, table: &Table) {
         self.lines.extend(table.render(self.width, self.palette));

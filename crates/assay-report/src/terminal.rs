@@ -55,6 +55,9 @@ fn opening(page: &Page, detail: Detail, sheet: &mut Sheet) {
     if let Some(next) = answer::next(page) {
         sheet.labelled(Ink::Plain, "next      ", &next);
     }
+    if let Some(gate) = &page.gate {
+        gate.show(sheet);
+    }
     sheet.labelled(Ink::Dim, "asked     ", &page.question);
     if let Some(prediction) = &page.prediction {
         sheet.labelled(Ink::Dim, "expected  ", prediction);

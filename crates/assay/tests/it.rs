@@ -16,6 +16,7 @@ mod lies;
 mod programs;
 mod robust;
 mod serve;
+mod several;
 mod shipped;
 mod sites;
 mod stages;

@@ -113,11 +113,11 @@ impl KnownPair {
         }
     }
 
-    /// The compilers that its experiment names, as it names them.
+    /// The experiment, or the one that its own is made from.
     ///
     /// # Errors
-    /// The experiment cannot be read, or is wrong.
-    pub fn compilers(&self) -> Result<Vec<String>> {
+    /// It cannot be read, or is wrong.
+    pub fn outline(&self) -> Result<Experiment> {
         let file = match &self.source {
             PairSource::File(file) => file,
             PairSource::Kernel { template, .. } => template,
@@ -125,7 +125,7 @@ impl KnownPair {
         let text =
             std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
         match Experiment::from_toml(&text, &file.display().to_string()) {
-            Ok(parsed) => Ok(parsed.experiment.compilers),
+            Ok(parsed) => Ok(parsed.experiment),
             Err(problems) => {
                 let said: Vec<String> = problems.iter().map(ToString::to_string).collect();
                 Err(Misuse(said.join("\n")).into())

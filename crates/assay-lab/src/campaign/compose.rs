@@ -107,6 +107,7 @@ pub fn page_and_samples(ledger: &Ledger, campaign: i64) -> Result<(Page, Observe
         explained: counted.explained(&times),
         limits: limits.map(|(_, used)| used),
         claims,
+        gate: None,
         failures: failures.iter().filter(|found| found.stage != Stage::Count).map(failure).collect(),
     };
     page.answer = assay_report::answer(&page);

@@ -13,8 +13,8 @@ use assay_pure::ledger::Stopped;
 use assay_pure::stats::mann_whitney::mann_whitney;
 use assay_pure::stats::quantile::median;
 use assay_report::compare::{
-    BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, GateResult, OneSided, SideFigure,
-    SpoiltVisits, answer,
+    BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, OneSided, SideFigure, SpoiltVisits,
+    answer,
 };
 use assay_report::page::{PageTwinControl, TwinVerdict};
 use std::collections::BTreeMap;
@@ -65,10 +65,20 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Res
     };
     page.gate = spec.gate.as_ref().map(|gate| {
         let all = || judged.judgement.contrasts.iter();
-        let failed: Vec<String> =
-            all().filter(|found| gate.fails(found)).map(|found| found.input.clone()).collect();
-        let undecided = all().filter(|found| gate.is_open(found)).map(|found| found.input.clone()).collect();
-        GateResult { gate: gate.to_string(), passed: failed.is_empty(), failed, undecided }
+        let failed: Vec<String> = all()
+            .filter(|found| gate.fails(found.verdict, found.code))
+            .map(|found| found.input.clone())
+            .collect();
+        let undecided = all()
+            .filter(|found| gate.is_open(found.verdict, found.code))
+            .map(|found| found.input.clone())
+            .collect();
+        assay_report::gate::GateResult {
+            gate: gate.to_string(),
+            passed: failed.is_empty(),
+            failed,
+            undecided,
+        }
     });
     page.answer = answer(&page);
     Ok(page)

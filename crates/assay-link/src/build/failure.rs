@@ -1,16 +1,13 @@
 //! What went wrong while building, in the words that let the user repeat it.
 
 use super::command::Finished;
-use super::text;
 use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// Lines of a compiler's messages that are kept from the start and from the end.
-const FIRST_LINES: usize = 16;
-const LAST_LINES: usize = 4;
-/// Characters of one line that are kept.
-const LINE_CHARS: usize = 300;
+/// Bytes of a compiler's messages that are kept of the beginning and of the end.
+const FIRST_BYTES: usize = 100_000;
+const LAST_BYTES: usize = 20_000;
 
 /// What was being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -37,7 +34,7 @@ pub struct BuildFailure {
     pub command: String,
     /// Exit status; `None` if no command was started or a signal ended it.
     pub status: Option<i32>,
-    /// The first and last lines of what the command wrote to its standard error.
+    /// What the command wrote to its standard error.
     pub stderr: String,
 }
 
@@ -101,18 +98,26 @@ impl BuildFailure {
     }
 }
 
-/// The first and last lines of a long text.
+/// The text; of one that fills books its beginning and its end, in whole lines.
 fn excerpt(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    let cut = |line: &&str| text::clip(line, LINE_CHARS);
-    if lines.len() <= FIRST_LINES + LAST_LINES {
-        return lines.iter().map(cut).collect::<Vec<_>>().join("\n");
+    if text.len() <= FIRST_BYTES + LAST_BYTES {
+        return text.trim_end().to_owned();
     }
-    let left_out = lines.len() - FIRST_LINES - LAST_LINES;
-    let mut kept: Vec<String> = lines[..FIRST_LINES].iter().map(cut).collect();
-    kept.push(format!("[{left_out} lines left out]"));
-    kept.extend(lines[lines.len() - LAST_LINES..].iter().map(cut));
-    kept.join("\n")
+    let mut used = 0;
+    let first = text.lines().take_while(|line| {
+        used += line.len() + 1;
+        used <= FIRST_BYTES
+    });
+    let first: Vec<&str> = first.collect();
+    let mut used = 0;
+    let last = text.lines().rev().take_while(|line| {
+        used += line.len() + 1;
+        used <= LAST_BYTES
+    });
+    let mut last: Vec<&str> = last.collect();
+    last.reverse();
+    let left_out = text.lines().count() - first.len() - last.len();
+    [first.join("\n"), format!("[{left_out} lines left out]"), last.join("\n")].join("\n")
 }
 
 #[cfg(test)]
@@ -120,12 +125,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_message_keeps_its_first_and_last_lines() {
-        let text: String = (1..=100).map(|number| format!("line {number}\n")).collect();
+    fn a_message_stays_whole_unless_it_fills_books() {
+        let text: String = (1..=1000).map(|number| format!("line {number}\n")).collect();
+        assert_eq!(excerpt(&text), text.trim_end());
+        let text: String = (1..=100_000).map(|number| format!("line {number}\n")).collect();
         let kept = excerpt(&text);
-        assert!(kept.starts_with("line 1\n") && kept.ends_with("line 100"));
-        assert!(kept.contains("line 16\n[80 lines left out]\nline 97\n"), "{kept}");
-        assert_eq!(excerpt("one\ntwo\n"), "one\ntwo");
+        assert!(kept.starts_with("line 1\nline 2\n") && kept.ends_with("\nline 100000"));
+        let count = kept.lines().count() - 1;
+        assert!(kept.contains(&format!("\n[{} lines left out]\n", 100_000 - count)));
+        assert!(kept.len() <= FIRST_BYTES + LAST_BYTES + 40);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::compilers::Compiler;
 use super::failure::{BuildFailure, Stage};
 use super::keys;
 use super::objects::Object;
+use super::unresolved;
 use super::workshop::Workshop;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -93,6 +94,18 @@ impl Plain<'_> {
     }
 }
 
+/// The failure of the link without what was added to it for asking: its words are the user's own then, and name the cause.
+fn without_our_flags(workshop: &Workshop, plain: &Plain<'_>, what: &str) -> Option<BuildFailure> {
+    let output = workshop.cache.unfinished("");
+    let mut words = plain.words();
+    words.extend(["-o".into(), output.word()]);
+    let mut failure = workshop.run(Stage::Link, what, plain.folder, &words).err()?;
+    if let Some(why) = unresolved::told(&failure.stderr, plain.objects) {
+        failure.what = format!("{what}: {why}");
+    }
+    Some(failure)
+}
+
 /// Asks, or remembers the answer.
 pub fn probe(workshop: &Workshop, plain: &Plain<'_>) -> Result<Linker, BuildFailure> {
     let mut words = plain.words();
@@ -115,7 +128,9 @@ pub fn probe(workshop: &Workshop, plain: &Plain<'_>) -> Result<Linker, BuildFail
     let output = workshop.cache.unfinished("");
     words.extend(["-Wl,-v,--trace,--verbose".into(), "-o".into(), output.word()]);
     let what = format!("{} with {} cannot link the program", plain.compiler.name, plain.described);
-    let said = workshop.run(Stage::Link, &what, plain.folder, &words)?.everything();
+    let said = workshop.run(Stage::Link, &what, plain.folder, &words);
+    let said =
+        said.map_err(|failure| without_our_flags(workshop, plain, &what).unwrap_or(failure))?.everything();
     let (kind, version) = identify(&said);
     let mut paths = inputs(&said, plain.folder, workshop.cache.root());
     paths.extend(program(workshop, plain)?);

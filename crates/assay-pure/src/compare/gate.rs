@@ -2,7 +2,7 @@
 //!
 //! Only a verdict counts, never a figure: what is a ghost, or not known, lets the build pass.
 
-use crate::verdict::{ContrastVerdict, Verdict};
+use crate::verdict::{RatioInterval, Verdict};
 use std::str::FromStr;
 
 /// A gate: candidates that are slower, by at least so much.
@@ -60,15 +60,13 @@ impl std::fmt::Display for Gate {
 
 impl Gate {
     /// Is this contrast not decided, and may it be slower by what the gate does not allow?
-    pub fn is_open(&self, contrast: &ContrastVerdict) -> bool {
-        contrast.verdict == Verdict::Inconclusive
-            && contrast.code.is_none_or(|code| code.upper - 1.0 >= self.slower)
+    pub fn is_open(&self, verdict: Verdict, code: Option<RatioInterval>) -> bool {
+        verdict == Verdict::Inconclusive && code.is_none_or(|code| code.upper - 1.0 >= self.slower)
     }
 
     /// Does this contrast fail it?
-    pub fn fails(&self, contrast: &ContrastVerdict) -> bool {
-        contrast.verdict == Verdict::Slower
-            && contrast.code.is_some_and(|code| code.ratio - 1.0 >= self.slower)
+    pub fn fails(&self, verdict: Verdict, code: Option<RatioInterval>) -> bool {
+        verdict == Verdict::Slower && code.is_some_and(|code| code.ratio - 1.0 >= self.slower)
     }
 }
 
@@ -76,7 +74,7 @@ impl Gate {
 mod tests {
     use super::super::{Side, VisitPlacement, VisitResult, contrasts};
     use super::*;
-    use crate::verdict::{VerdictOptions, judge};
+    use crate::verdict::{ContrastVerdict, VerdictOptions, judge};
 
     #[test]
     fn a_gate_is_read_as_it_is_written() {
@@ -105,13 +103,17 @@ mod tests {
         judge(&contrasts(&seen, ["main", "HEAD"]), &VerdictOptions::default()).contrasts.remove(0)
     }
 
+    fn fails(gate: Gate, found: &ContrastVerdict) -> bool {
+        gate.fails(found.verdict, found.code)
+    }
+
     #[test]
     fn only_slower_code_fails_and_only_beyond_the_gate() {
         let gate = Gate { slower: 0.02 };
-        assert!(gate.fails(&verdict(1.03, 1.03)));
-        assert!(!gate.fails(&verdict(1.3, 1.0)), "a ghost");
-        assert!(!gate.fails(&verdict(1.015, 1.015)), "slower, but by less");
-        assert!(!gate.fails(&verdict(0.9, 0.9)));
-        assert!(Gate { slower: 0.0 }.fails(&verdict(1.0, 1.015)), "masked as built, slower all the same");
+        assert!(fails(gate, &verdict(1.03, 1.03)));
+        assert!(!fails(gate, &verdict(1.3, 1.0)), "a ghost");
+        assert!(!fails(gate, &verdict(1.015, 1.015)), "slower, but by less");
+        assert!(!fails(gate, &verdict(0.9, 0.9)));
+        assert!(fails(Gate { slower: 0.0 }, &verdict(1.0, 1.015)), "masked as built, slower all the same");
     }
 }

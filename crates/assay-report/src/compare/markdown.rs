@@ -19,9 +19,7 @@ pub fn markdown(page: &ComparePage, pictures: &[Reference]) -> String {
         text += &format!("Next: {}.\n\n", escape(&next));
     }
     if let Some(gate) = &page.gate {
-        let (word, more) = gate.outcome();
-        let word = if gate.passed { word.to_owned() } else { format!("**{word}**") };
-        text += &format!("Gate `{}`: {word}{}.\n\n", gate.gate, escape(&more));
+        text += &gate.markdown();
     }
     text += &reference(&page.answer, pictures);
     for doubt in page.doubts(Detail::Brief) {

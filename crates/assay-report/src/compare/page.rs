@@ -1,9 +1,9 @@
 //! A comparison as plain data; its JSON is an interface (schema/comparison-1.schema.json).
 
 use crate::Detail;
+use crate::gate::GateResult;
 use crate::page::{AsBuiltSays, CauseEvidence, PageTwinControl, RatioInterval, Stopped, Verdict};
 use crate::sheet::doubts;
-use assay_pure::words;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the JSON.
@@ -187,43 +187,6 @@ pub struct SpoiltVisits {
     pub reason: String,
     /// How many.
     pub visits: u64,
-}
-
-/// A gate's result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct GateResult {
-    /// As the user wrote it.
-    pub gate: String,
-    /// Whether the build may pass.
-    pub passed: bool,
-    /// Benchmarks that fail it.
-    pub failed: Vec<String>,
-    /// Benchmarks that are not decided, and may be slower by more than the gate allows.
-    #[serde(default)]
-    pub undecided: Vec<String>,
-}
-
-impl GateResult {
-    /// Whether it passed, in a word, and what is to be said to it.
-    pub fn outcome(&self) -> (&'static str, String) {
-        let open = |all: &[String]| match all {
-            [one] => format!("{one} is undecided and may be slower by more"),
-            _ => format!("{} benchmarks are undecided and may be slower by more", all.len()),
-        };
-        match (&self.failed[..], &self.undecided[..]) {
-            ([], []) => ("passed", String::new()),
-            ([], undecided) => ("passed", format!(", as nothing is shown to be slower; {}", open(undecided))),
-            (failed, []) => ("failed", format!(" by {}", words::list(failed))),
-            (failed, undecided) => ("failed", format!(" by {}; {}", words::list(failed), open(undecided))),
-        }
-    }
-
-    /// What became of it.
-    pub fn sentence(&self) -> String {
-        let (word, more) = self.outcome();
-        format!("{word}{more}")
-    }
 }
 
 /// Where the spread of the figures comes from.

@@ -19,12 +19,7 @@ pub fn render_compare(page: &ComparePage, width: usize, colour: bool, detail: De
     let mut sheet = Sheet::new(width, colour);
     sheet.answer(&page.answer, next(page).as_deref());
     if let Some(gate) = &page.gate {
-        let ink = match (gate.passed, gate.undecided.is_empty()) {
-            (false, _) => Ink::Bad,
-            (_, true) => Ink::Good,
-            _ => Ink::Doubt,
-        };
-        sheet.labelled(ink, &format!("gate {}: ", gate.gate), &gate.sentence());
+        gate.show(&mut sheet);
     }
     sheet.warnings(page.doubts(detail));
     for note in page.notes.iter().filter(|_| detail == Detail::Full) {

@@ -14,6 +14,9 @@ use crate::table::{Column, Entry, Table};
 use crate::terminal::claims;
 use assay_pure::words;
 
+/// Stages that are named where one cause is of many.
+const MOST_NAMED: usize = 3;
+
 /// The page as text, `width` columns wide.
 pub fn render_stages(page: &StagesPage, width: usize, colour: bool, detail: Detail) -> String {
     let mut sheet = Sheet::new(width, colour);
@@ -269,11 +272,26 @@ fn failures(page: &StagesPage, sheet: &mut Sheet) {
         return;
     }
     sheet.heading("Not measured");
-    for (what, why) in lines {
+    // One cause of many failures is told once.
+    let mut causes: Vec<(&str, Vec<&str>, &str)> = Vec::new();
+    for (what, why) in &lines {
+        let first = why.lines().next().unwrap_or_default();
+        match causes.iter_mut().find(|(own, ..)| *own == first) {
+            Some((_, of, _)) => of.push(what),
+            None => causes.push((first, vec![what], why)),
+        }
+    }
+    for (first, of, why) in causes {
+        let named = &of[..of.len().min(MOST_NAMED)];
+        let what = match of.len() - named.len() {
+            0 => words::list(named),
+            more => format!("{} and {more} more", named.join(", ")),
+        };
         let mut parts = why.lines();
-        sheet.labelled(Ink::Bad, &format!("  {what}: "), parts.next().unwrap_or_default());
+        sheet.labelled(Ink::Bad, &format!("  {what}: "), first);
+        parts.next();
         for line in parts {
-            sheet.verbatim(Ink::Dim, "    ", line);
+            sheet.quoted(Ink::Dim, "    ", line);
         }
     }
 }

@@ -8,6 +8,8 @@ use assay_pure::words;
 
 /// Failures shown in the brief view.
 const MOST_FAILURES: usize = 8;
+/// Lines of a compiler's words for each of them.
+const MOST_LINES: usize = 30;
 
 /// Adds the sections.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
@@ -53,8 +55,14 @@ fn failures(page: &Page, detail: Detail, sheet: &mut Sheet) {
         let first = lines.next().unwrap_or_default();
         sheet.labelled(ink, &format!("  {word:<9}  "), &format!("{what}: {first}"));
         // A compiler's complaint points at columns: its lines stay lines.
-        for line in lines {
-            sheet.verbatim(Ink::Dim, &" ".repeat(13), line);
+        let lines: Vec<&str> = lines.collect();
+        let shown = if detail == Detail::Full { lines.len() } else { MOST_LINES };
+        for line in lines.iter().take(shown) {
+            sheet.quoted(Ink::Dim, &" ".repeat(13), line);
+        }
+        if lines.len() > shown {
+            let more = words::plural((lines.len() - shown) as u64, "more line");
+            sheet.paragraph(Ink::Dim, &" ".repeat(13), &format!("[{more}: --all]"));
         }
     }
     if alike.len() > most {

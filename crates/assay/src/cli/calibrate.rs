@@ -9,7 +9,8 @@ use assay_lab::calibrate::{KnownPair, OutcomeTally, Said, Trial, TruthOutcome, p
 use assay_lab::campaign::{self, CampaignRequest, compose};
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
-use assay_link::build::find_compilers;
+use assay_link::build::Compiler;
+use assay_link::program::find_toolchains;
 use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
 use assay_pure::stats::share::wilson;
@@ -110,6 +111,8 @@ pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
 struct CalibrationRun<'a> {
     pair: &'a KnownPair,
     compiler: String,
+    /// What it is asked for as; nothing where the build chooses it.
+    asked: Option<String>,
     seed: u64,
 }
 
@@ -118,27 +121,35 @@ fn planned<'a>(
     arguments: &CalibrateArguments,
     pairs: &'a [KnownPair],
 ) -> Result<(Vec<CalibrationRun<'a>>, Vec<String>)> {
-    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut found: BTreeMap<(bool, Option<String>), Vec<Compiler>> = BTreeMap::new();
     let mut skipped = Vec::new();
     let mut runs = Vec::new();
     for k in 0..arguments.k {
         for pair in pairs {
+            let experiment = pair.outline()?;
+            let own = experiment.program.build.is_some();
             let globs = match arguments.compilers.is_empty() {
-                true => pair.compilers()?,
+                true => experiment.compilers.clone(),
                 false => arguments.compilers.clone(),
             };
+            // A build of its own chooses one itself where none is asked for.
+            let globs =
+                if globs.is_empty() && own { vec![None] } else { globs.into_iter().map(Some).collect() };
             for glob in globs {
-                let names = found.entry(glob).or_insert_with_key(|glob| {
-                    match find_compilers(slice::from_ref(glob)) {
-                        Ok(compilers) => compilers.into_iter().map(|compiler| compiler.name).collect(),
-                        Err(error) => {
-                            skipped.push(format!("{glob}: {error}"));
-                            Vec::new()
-                        }
-                    }
+                let compilers = found.entry((own, glob.clone())).or_insert_with(|| {
+                    let patterns = glob.as_ref().map_or(&[][..], slice::from_ref);
+                    find_toolchains(&experiment.program, &pair.folder, patterns).unwrap_or_else(|error| {
+                        skipped.push(format!("{}: {error}", glob.as_deref().unwrap_or(&pair.name)));
+                        Vec::new()
+                    })
                 });
                 let seed = arguments.seed + u64::from(k);
-                runs.extend(names.iter().map(|name| CalibrationRun { pair, compiler: name.clone(), seed }));
+                runs.extend(compilers.iter().map(|compiler| CalibrationRun {
+                    pair,
+                    compiler: compiler.name.clone(),
+                    asked: if own { glob.clone() } else { Some(compiler.name.clone()) },
+                    seed,
+                }));
             }
         }
     }
@@ -174,7 +185,7 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<T
         patience: Duration::from_secs(20),
         budget: arguments.budget,
         inputs: Vec::new(),
-        compilers: vec![run.compiler.clone()],
+        compilers: run.asked.iter().cloned().collect(),
         seed: Some(run.seed),
         measured_only: arguments.no_proof,
         examine: false,

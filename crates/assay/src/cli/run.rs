@@ -1,15 +1,19 @@
 //! `assay run`: measure the matrix, give verdicts.
 
+mod several;
+
 use super::help::{OUTPUT, SELECTION, STORAGE};
 use super::picture::PictureArguments;
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
 use assay_lab::campaign::examination;
-use assay_lab::campaign::{self, CampaignRequest, compose, prepare};
+use assay_lab::campaign::{self, CampaignRequest, compose, prepare, workspace};
 use assay_lab::doctor::experiment;
 use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, KeptRow, Ledger};
 use assay_lab::view;
+use assay_pure::compare::Gate;
+use assay_report::gate::GateResult;
 use assay_report::list::Brief;
 use assay_report::markdown::markdown;
 use assay_report::page::{FailureKind, Page, Stopped};
@@ -22,18 +26,22 @@ use std::time::Duration;
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/run.txt"))]
 pub struct RunArguments {
-    /// The experiment file
-    pub experiment: PathBuf,
+    /// Experiment files, or files that list them; default: assay.toml
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
     /// Give a first answer in about 20 s: fewer rounds, no added placements
     #[arg(long)]
     pub quick: bool,
     /// Continue the newest unfinished campaign of this experiment
     #[arg(long)]
     pub resume: bool,
+    /// Exit with 1 if a variant is slower than the baseline, with 3 if that is not decided: `slower` or `slower:2%`
+    #[arg(long, value_name = "GATE")]
+    pub gate: Option<Gate>,
     /// Write a summary for a pull request as Markdown; - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
-    /// Write the report as JSON (schema/campaign-1.schema.json); - is standard output
+    /// Write the report as JSON (schema/campaign-1.schema.json), a list of them for several files; - is standard output
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub json: Option<PathBuf>,
     #[command(flatten)]
@@ -44,7 +52,7 @@ pub struct RunArguments {
     /// Show no progress
     #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
-    /// Time to measure, instead of the file's budget
+    /// Time to measure, instead of the file's budget; of several files for all together
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub budget: Option<f64>,
     /// Only inputs whose name matches; can be repeated
@@ -109,23 +117,28 @@ pub(super) fn positive(text: &str) -> Result<f64, String> {
 }
 
 impl RunArguments {
-    /// As the lab is asked.
-    pub fn asked(&self) -> CampaignRequest {
+    /// As the lab is asked for one of the files.
+    pub fn asked(&self, experiment: &Path, budget: Option<f64>) -> CampaignRequest {
         CampaignRequest {
-            experiment: self.experiment.clone(),
+            experiment: experiment.to_owned(),
             ledger: self.places.ledger.clone(),
             store: self.places.store(),
             quick: self.quick,
             resume: self.resume,
             cpu: self.cpu,
             patience: Duration::from_secs_f64(self.timeout),
-            budget: self.budget,
+            budget,
             inputs: self.inputs.clone(),
             compilers: self.compilers.clone(),
             seed: self.seed,
             measured_only: false,
             examine: true,
         }
+    }
+
+    /// Whether a page takes standard output for itself.
+    fn prints_data(&self) -> bool {
+        self.json.iter().chain(&self.markdown).any(|path| path.as_os_str() == "-")
     }
 }
 
@@ -139,18 +152,37 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         // Said before a minute of measuring, not after it.
         screen::find_place(path)?;
     }
-    let files = [&arguments.experiment, &arguments.places.ledger].into_iter().chain(&arguments.json);
+    let listed = workspace::listed(&arguments.files, arguments.budget)?;
+    let files = listed.experiments.iter().chain([&arguments.places.ledger]).chain(&arguments.json);
     arguments.pictures.check(files.chain(&arguments.markdown).map(PathBuf::as_path))?;
-    let asked = arguments.asked();
+    match &listed.experiments[..] {
+        [one] => {
+            let page = measure(arguments, one, listed.budget)?;
+            if let Some(path) = &arguments.json {
+                screen::write(path, &page.to_json())?;
+            }
+            if let Some(path) = &arguments.markdown {
+                screen::write(path, &markdown(&page, &arguments.pictures.beside(path)))?;
+            }
+            arguments.pictures.write(|| picture::of_campaign(&page))?;
+            Ok(exit_code(&page))
+        }
+        _ => several::run(arguments, &listed),
+    }
+}
+
+/// Measures one experiment and shows its page.
+fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>) -> Result<Page> {
+    let asked = arguments.asked(file, budget);
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
     let ended = campaign::run(&asked, &mut |event| progress.event(&event))?;
     drop(progress);
     let ledger = Ledger::open(&asked.ledger)?;
-    let page = compose::page(&ledger, ended.campaign)?;
+    let mut page = compose::page(&ledger, ended.campaign)?;
     let is_it = |row: &KeptRow| row.id == ended.campaign;
     view::keep_answer(&ledger, Kept::Campaign, is_it, Brief::of_campaign(&page))?;
-    let is_alone = |path: &PathBuf| path.as_os_str() == "-";
-    if !arguments.json.iter().chain(&arguments.markdown).any(is_alone) {
+    page.gate = arguments.gate.map(|gate| GateResult::of_campaign(&page, gate));
+    if !arguments.prints_data() {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
         screen::show(&render(&page, screen::width(), screen::colour(), detail));
     }
@@ -159,22 +191,15 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     }
     let measured = page.campaign.stopped_because != Stopped::Nothing;
     if let Some(found) = hint(&asked).filter(|_| measured && !arguments.quiet) {
-        let file = arguments.experiment.display();
         screen::tell(&format!(
-            "assay: the inputs may mislead ({found}): `assay doctor {file}` explains and says what to change"
+            "assay: the inputs may mislead ({found}): `assay doctor {}` explains and says what to change",
+            file.display()
         ));
     }
     if ended.interrupted {
         screen::tell("assay: interrupted. Every finished round is kept; `--resume` continues from there.");
     }
-    if let Some(path) = &arguments.json {
-        screen::write(path, &page.to_json())?;
-    }
-    if let Some(path) = &arguments.markdown {
-        screen::write(path, &markdown(&page, &arguments.pictures.beside(path)))?;
-    }
-    arguments.pictures.write(|| picture::of_campaign(&page))?;
-    Ok(exit_code(&page))
+    Ok(page)
 }
 
 /// A word on the sweeps of a file, which are measured by another verb.
@@ -200,13 +225,16 @@ fn hint(asked: &CampaignRequest) -> Option<String> {
     experiment::in_short(&facts, &outline.experiment.accept)
 }
 
-/// 0 done, 1 some cell failed or it was interrupted, 3 nothing could be measured.
+/// 0 done, 1 the gate or some cell failed or it was interrupted, 3 nothing could be measured or the gate is undecided.
 pub fn exit_code(page: &Page) -> u8 {
     let failed = page.failures.iter().any(|failure| failure.kind == FailureKind::Failed);
-    match page.campaign.stopped_because {
-        Stopped::Nothing => UNABLE,
-        Stopped::Interrupted => FAILED,
+    let gate = page.gate.as_ref().map(|gate| (gate.failed.is_empty(), gate.passed));
+    match (page.campaign.stopped_because, gate) {
+        (Stopped::Nothing, _) => UNABLE,
+        (Stopped::Interrupted, _) => FAILED,
+        (_, Some((false, _))) => FAILED,
         _ if failed => FAILED,
+        (_, Some((_, false))) => UNABLE,
         _ => DONE,
     }
 }

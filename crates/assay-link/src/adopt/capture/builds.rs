@@ -243,7 +243,7 @@ impl BuildFolders {
             folder: self.folder,
             code: status.code(),
             ended,
-            tail: failure::last_lines(&String::from_utf8_lossy(&log)),
+            tail: failure::telling_lines(&String::from_utf8_lossy(&log)),
             log: self.log,
         }))
     }

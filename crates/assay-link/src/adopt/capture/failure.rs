@@ -4,9 +4,9 @@ use crate::build::text;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Lines of a failed build's log that are shown.
+/// Lines of a failed build's log that are shown from its end where it names no error, else from the first error on.
 const LAST_LINES: usize = 20;
-const LINE_CHARS: usize = 300;
+const ERROR_LINES: usize = 60;
 
 /// A build that gives nothing to replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,8 @@ pub struct FailedBuild {
 impl fmt::Display for FailedBuild {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let folder = text::quote(&self.folder.to_string_lossy());
-        write!(out, "the build failed: {}\n  command: cd {folder} && {}", self.ended, self.command)?;
+        let cause = cause(&self.tail).map(|line| format!(": {}", line.trim())).unwrap_or_default();
+        write!(out, "the build failed: {}{cause}\n  command: cd {folder} && {}", self.ended, self.command)?;
         self.tail.iter().try_for_each(|line| write!(out, "\n    {line}"))?;
         write!(out, "\n  the whole log: {}", self.log.display())
     }
@@ -110,10 +111,26 @@ impl fmt::Display for NothingCaptured {
     }
 }
 
-/// The last lines of a log.
-pub fn last_lines(log: &str) -> Vec<String> {
+/// What of a log tells why a build failed.
+pub fn telling_lines(log: &str) -> Vec<String> {
     let lines: Vec<&str> = log.lines().collect();
-    lines[lines.len().saturating_sub(LAST_LINES)..].iter().map(|line| text::clip(line, LINE_CHARS)).collect()
+    let last = lines.len().saturating_sub(LAST_LINES);
+    let begin = lines.iter().position(|line| is_error(line)).map_or(last, |first| first.min(last));
+    lines[begin..].iter().take(ERROR_LINES).map(|&line| line.to_owned()).collect()
+}
+
+/// How compilers, linkers and cargo begin an error, behind its place.
+fn is_error(line: &str) -> bool {
+    ["error: ", "error[", "undefined reference to "].iter().any(|words| line.contains(words))
+}
+
+/// The line that most readers need, and all that a list of failures shows: the first error, else the last line that is not the
+/// build system's own word that something failed.
+fn cause(lines: &[String]) -> Option<&String> {
+    let own =
+        |line: &str| ["make: ", "make[", "gmake", "ninja: "].iter().any(|words| line.starts_with(words));
+    let last = || lines.iter().rfind(|line| !line.trim().is_empty() && !own(line));
+    lines.iter().find(|line| is_error(line)).or_else(last)
 }
 
 /// A link that cannot be replayed.
@@ -200,16 +217,31 @@ mod tests {
             folder: "/src".into(),
             code: Some(2),
             ended: "exit status 2".into(),
-            tail: last_lines(&log),
+            tail: telling_lines(&log),
             log: "/store/log".into(),
         };
         let error = BuildError::Failed(Box::new(failed));
         let text = error.to_string();
         assert!(
-            text.starts_with("the build failed: exit status 2\n  command: cd /src && make\n    line 11\n"),
+            text.starts_with(
+                "the build failed: exit status 2: line 30\n  command: cd /src && make\n    line 11\n"
+            ),
             "{text}"
         );
         assert!(text.ends_with("    line 30\n  the whole log: /store/log"), "{text}");
+    }
+
+    #[test]
+    fn the_cause_of_a_failed_build_is_its_first_error_or_its_last_own_line() {
+        let log = |text: &str| telling_lines(text);
+        let compiled = log(&format!(
+            "a.c:3:9: error: expected ';'\n{}make: *** [Makefile:1: x] Error 1\n",
+            "  note\n".repeat(30)
+        ));
+        assert_eq!(cause(&compiled).map(String::as_str), Some("a.c:3:9: error: expected ';'"));
+        let scripted = log("no zig 0.15.2 here\nmake: *** [Makefile:1: x] Error 3\n");
+        assert_eq!(cause(&scripted).map(String::as_str), Some("no zig 0.15.2 here"));
+        assert_eq!(cause(&log("")), None);
     }
 
     #[test]

@@ -420,7 +420,7 @@ impl CapturedLink {
                 (Some(code), _) => format!("exit status {code}"),
                 (None, signal) => format!("killed by signal {}", signal.unwrap_or_default()),
             },
-            tail: failure::last_lines(&String::from_utf8_lossy(&said)),
+            tail: failure::telling_lines(&String::from_utf8_lossy(&said)),
             command: format!("cd {folder} && {}", text::command_line(&all)),
         }
     }

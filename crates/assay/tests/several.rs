@@ -1,0 +1,98 @@
+//! `assay run` with several experiments, with a file that lists them, and with a gate.
+
+use crate::trace_fixtures;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// Two pairs of equal code beside what their programs are made of.
+fn pairs() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let from = trace_fixtures::root().join("fixtures/verdicts");
+    std::fs::create_dir(folder.path().join("pairs")).expect("made");
+    for name in ["null_07_largest", "null_13_fnv", "main.c", "pair.h"] {
+        let to = folder.path().join("pairs").join(name);
+        assert!(Command::new("cp").arg("-r").arg(from.join(name)).arg(to).status().expect("cp").success());
+    }
+    for name in ["null_07_largest", "null_13_fnv"] {
+        let file = folder.path().join("pairs").join(name).join("experiment.toml");
+        let text = std::fs::read_to_string(&file).expect("a fixture");
+        std::fs::write(&file, text.replace("include_dirs = [\"../../../harness\"]\n", "")).expect("written");
+    }
+    std::fs::write(
+        folder.path().join("assay.toml"),
+        "experiments = [\"pairs/*/experiment.toml\"]\nbudget = 0.2\n",
+    )
+    .expect("written");
+    folder
+}
+
+fn run(folder: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.arg("run").args(words).args(["--quiet"]).current_dir(folder).output().expect("assay starts")
+}
+
+fn printed(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn experiments_of_a_list_are_measured_each_and_answered_together() {
+    let folder = pairs();
+    let output = run(folder.path(), &["--gate", "slower:2%", "--json", "all.json", "--markdown", "all.md"]);
+    let text = printed(&output);
+    assert!(output.status.success(), "{text}");
+    let (_, together) = text.split_once("All 2 experiments").expect("a summary at the end");
+    for name in ["null_07_largest", "null_13_fnv"] {
+        assert!(together.contains(&format!("pairs/{name}/experiment.toml: gate passed. ")), "{together}");
+    }
+    let pages: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("all.json")).expect("written"))
+            .expect("JSON");
+    let budgets: f64 = pages
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|page| page["campaign"]["budget_seconds"].as_f64().unwrap())
+        .sum();
+    assert!(pages[1]["gate"]["passed"] == true && (0.1..0.31).contains(&budgets), "{budgets}");
+    let markdown = std::fs::read_to_string(folder.path().join("all.md")).expect("written");
+    assert_eq!(markdown.matches("### assay run").count(), 2, "{markdown}");
+    assert!(markdown.contains("Gate `slower:2%`: passed."), "{markdown}");
+}
+
+#[test]
+fn a_wrong_file_is_told_before_the_others_are_measured() {
+    let folder = pairs();
+    let file = folder.path().join("pairs/null_13_fnv/experiment.toml");
+    let text = std::fs::read_to_string(&file).expect("a fixture");
+    std::fs::write(&file, text.replace("baseline = \"a\"", "baseline = \"c\"")).expect("written");
+    let output = run(folder.path(), &["assay.toml"]);
+    let text = printed(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(
+        text.contains("null_13_fnv/experiment.toml:") && !folder.path().join(".assay/ledger.db").exists(),
+        "{text}"
+    );
+}
+
+#[test]
+fn without_a_file_the_folders_list_is_meant_and_a_missing_one_is_told() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = run(folder.path(), &[]);
+    let text = printed(&output);
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("name an experiment file, or list several in assay.toml"), "{text}");
+}
+
+#[test]
+fn what_is_of_one_experiment_only_is_refused_for_several() {
+    let folder = pairs();
+    for (word, why) in
+        [("--resume", "--resume continues one experiment"), ("--picture=x.svg", "--picture draws one")]
+    {
+        let output = run(folder.path(), &[word]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(printed(&output).contains(why), "{}", printed(&output));
+    }
+}
