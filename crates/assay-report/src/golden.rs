@@ -2,6 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use super::ink::Palette;
 use super::page::{AsBuiltSays, Page, PageTwinControl, TwinVerdict, Verdict};
 use super::{Detail, PlanPage, answer, render, render_plan, sample};
 
@@ -33,6 +34,9 @@ pub(super) fn assert_no_line_wider(widths: impl IntoIterator<Item = usize>, view
         }
     }
 }
+
+/// As on a terminal, where bars stand beside figures.
+pub(super) const BARS: Palette = Palette { colour: false, bars: true, links: None };
 
 fn failing_twin() -> Page {
     let mut page = sample::page();
@@ -71,6 +75,24 @@ fn the_full_page_at_120_columns_is_the_golden_text() {
 }
 
 #[test]
+fn bars_beside_the_verdicts_at_80_100_and_160_columns_are_the_golden_texts() {
+    for width in [80, 100, 160] {
+        let text = render(&sample::page(), width, BARS, Detail::Brief);
+        // What stands below is the same as without them.
+        let end = text.find("\nEvents per").expect("the page has counts");
+        assert_golden(&format!("bars-{width}.txt"), &text[text.find("\nVerdicts").expect("verdicts")..end]);
+    }
+}
+
+#[test]
+fn bars_stand_where_somebody_looks_and_nowhere_else() {
+    let page = sample::page();
+    assert!(!render(&page, 160, true, Detail::Brief).contains('●'));
+    assert!(render(&page, 160, BARS, Detail::Brief).contains('●'));
+    assert!(!render(&page, 60, BARS, Detail::Brief).contains('●'), "no room");
+}
+
+#[test]
 fn many_contrasts_at_80_columns_are_the_golden_text() {
     assert_golden("many-80.txt", &render(&sample::many(), 80, false, Detail::Brief));
 }
@@ -106,6 +128,7 @@ fn no_line_exceeds_the_width_in_any_view() {
     for page in [sample::page(), sample::many(), failing_twin(), sample::nothing(), in_uses()] {
         for detail in [Detail::Brief, Detail::Full] {
             assert_no_line_wider(WIDTHS, |width| render(&page, width, false, detail));
+            assert_no_line_wider(WIDTHS, |width| render(&page, width, BARS, detail));
         }
     }
     assert_no_line_wider(WIDTHS, |width| render_plan(&sample::plan(), width, false));

@@ -2,7 +2,7 @@
 
 mod answer;
 pub mod page;
-mod spark;
+pub(crate) mod spark;
 mod terminal;
 
 #[cfg(test)]

@@ -146,10 +146,14 @@ fn urgent(event: &Event) -> Option<String> {
 
 fn new_bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::stderr_with_hz(REDRAWS_PER_SECOND));
-    let style = ProgressStyle::with_template("{prefix:<9} [{bar:18}] {wide_msg} {so_far}")
+    let style = ProgressStyle::with_template("{prefix:<9} [{bar:18}] {wide_msg} {so_far:>7}")
         .expect("the template is valid");
     let so_far = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-        let _ = out.write_str(&words::duration(state.elapsed().as_secs_f64().floor()));
+        let seconds = state.elapsed().as_secs();
+        let _ = match seconds {
+            0..10 => write!(out, "{seconds} s"),
+            _ => out.write_str(&words::duration(seconds as f64)),
+        };
     };
     bar.set_style(style.progress_chars("=> ").with_key("so_far", so_far));
     bar
@@ -258,8 +262,8 @@ mod tests {
         events.push((41, Event::WaitOver));
         assert_eq!(
             lines(&events),
-            "measure\nmeasure: waits 1.0 s for core 1, on which another assay measures\nmeasure: waits 31 s for core 1, on \
-             which another assay measures\n"
+            "measure\nmeasure: waits for core 1 (1.0 s): another assay measures\nmeasure: waits for core 1 (31 s): another \
+             assay measures\n"
         );
     }
 

@@ -3,6 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::ink::{Ink, Palette};
+use super::link::SourcePlace;
 use super::prose;
 use super::table::Table;
 
@@ -24,8 +25,18 @@ pub struct Sheet {
 
 impl Sheet {
     /// An empty sheet `width` columns wide, at least 40.
-    pub fn new(width: usize, colour: bool) -> Self {
-        Self { width: width.max(NARROWEST), palette: Palette { colour }, lines: Vec::new() }
+    pub fn new(width: usize, palette: impl Into<Palette>) -> Self {
+        Self { width: width.max(NARROWEST), palette: palette.into(), lines: Vec::new() }
+    }
+
+    /// Columns for bars beside a table that has the rest of the width, where bars are used and there is room.
+    pub(crate) fn bar_columns(&self, table: &Table) -> Option<usize> {
+        self.palette.bars.then(|| table.room_for_bars(self.width)).flatten()
+    }
+
+    /// Whether bars are used.
+    pub(crate) fn has_bars(&self) -> bool {
+        self.palette.bars
     }
 
     /// The whole text, with a newline at its end.
@@ -75,6 +86,14 @@ impl Sheet {
     pub fn paragraph(&mut self, ink: Ink, indent: &str, text: &str) {
         for line in prose::wrap(text, self.width, indent, indent) {
             self.lines.push(self.palette.paint(ink, &line));
+        }
+    }
+
+    /// A paragraph that is a link to a place, where links are used.
+    pub fn place(&mut self, ink: Ink, indent: &str, text: &str, place: Option<&SourcePlace>) {
+        for line in prose::wrap(text, self.width, indent, indent) {
+            let (blank, line) = line.split_at(indent.len().min(line.len()));
+            self.lines.push(blank.to_owned() + &self.palette.paint_place(ink, line, place));
         }
     }
 

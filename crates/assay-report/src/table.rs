@@ -7,7 +7,9 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use super::forest;
 use super::ink::{Ink, Palette};
+use super::link::SourcePlace;
 use super::prose;
 
 /// Columns between two columns.
@@ -64,18 +66,26 @@ pub struct Entry {
     pub text: String,
     /// Its colour.
     pub ink: Ink,
+    /// The place in a source file that it names.
+    pub place: Option<SourcePlace>,
 }
 
 impl<S: Into<String>> From<S> for Entry {
     fn from(text: S) -> Self {
-        Self { text: text.into(), ink: Ink::Plain }
+        Self::inked(text, Ink::Plain)
     }
 }
 
 impl Entry {
     /// A text in a colour.
     pub fn inked(text: impl Into<String>, ink: Ink) -> Self {
-        Self { text: text.into(), ink }
+        Self { text: text.into(), ink, place: None }
+    }
+
+    /// The same as a link to a place, where links are used.
+    #[must_use]
+    pub fn at(self, place: Option<SourcePlace>) -> Self {
+        Self { place, ..self }
     }
 }
 
@@ -140,6 +150,25 @@ impl Table {
         self.columns[at].optional == 0 || self.rows.iter().any(|row| !row[at].text.is_empty())
     }
 
+    /// Columns for a column of bars: as many optional columns as possible stay beside well readable bars, then beside the least.
+    pub(crate) fn room_for_bars(&self, width: usize) -> Option<usize> {
+        let widths = self.natural_widths();
+        let mut ranks: Vec<u8> = self.columns.iter().map(|column| column.optional).collect();
+        ranks.sort_unstable_by(|one, other| other.cmp(one));
+        ranks.dedup();
+        let room = |rank: u8| {
+            let shown: Vec<usize> = (0..self.columns.len())
+                .filter(|&at| self.is_filled(at) && self.columns[at].optional <= rank)
+                .collect();
+            width.saturating_sub(total(&shown, &widths) + GAP)
+        };
+        // What the first optional column says, bars say too; but its words they do not.
+        let beside =
+            ranks.iter().filter(|rank| **rank > 0).map(|&rank| room(rank)).find(|&room| room >= forest::GOOD);
+        let least = || ranks.iter().map(|&rank| room(rank)).find(|&room| room >= forest::LEAST);
+        beside.or_else(least).map(|room| room.min(forest::MOST))
+    }
+
     fn natural_widths(&self) -> Vec<usize> {
         let entry_width = |row: &Vec<Entry>, at: usize| row[at].text.width();
         (0..self.columns.len())
@@ -193,17 +222,17 @@ impl Table {
         palette: Palette,
         entry: impl Fn(usize) -> Entry,
     ) -> Vec<String> {
-        let texts: Vec<(Ink, Vec<String>)> = block
+        let texts: Vec<(Entry, Vec<String>)> = block
             .iter()
             .zip(widths)
             .map(|(&at, &width)| {
-                let Entry { text, ink } = entry(at);
+                let entry = entry(at);
                 let lines = if self.columns[at].wraps {
-                    prose::wrap(&text, width, "", "")
+                    prose::wrap(&entry.text, width, "", "")
                 } else {
-                    vec![prose::shorten(&text, width)]
+                    vec![prose::shorten(&entry.text, width)]
                 };
-                (ink, lines)
+                (entry, lines)
             })
             .collect();
         let height = texts.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
@@ -215,17 +244,17 @@ impl Table {
         block: &[usize],
         widths: &[usize],
         palette: Palette,
-        texts: &[(Ink, Vec<String>)],
+        texts: &[(Entry, Vec<String>)],
         index: usize,
     ) -> String {
         let mut line = " ".repeat(INDENT);
-        for (position, ((&at, &width), (ink, lines))) in block.iter().zip(widths).zip(texts).enumerate() {
+        for (position, ((&at, &width), (entry, lines))) in block.iter().zip(widths).zip(texts).enumerate() {
             let text = lines.get(index).map_or("", String::as_str);
             let space = " ".repeat(width.saturating_sub(text.width()));
             if position > 0 {
                 line.push_str(&" ".repeat(GAP));
             }
-            let painted = palette.paint(*ink, text);
+            let painted = palette.paint_place(entry.ink, text, entry.place.as_ref());
             match self.columns[at].align {
                 Align::Left => line.extend([painted, space]),
                 Align::Right => line.extend([space, painted]),
@@ -274,7 +303,7 @@ fn fitted(block: &[usize], widths: &[usize], width: usize) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    const PLAIN: Palette = Palette { colour: false };
+    const PLAIN: Palette = Palette { colour: false, bars: false, links: None };
 
     fn sample() -> Table {
         let columns = vec![
@@ -339,7 +368,7 @@ mod tests {
     fn colour_does_not_move_a_column() {
         let strip =
             |line: &String| line.replace("\x1b[31m", "").replace("\x1b[2m", "").replace("\x1b[0m", "");
-        let coloured: Vec<String> = sample().render(60, Palette { colour: true }).iter().map(strip).collect();
+        let coloured: Vec<String> = sample().render(60, Palette::from(true)).iter().map(strip).collect();
         let trimmed: Vec<String> = coloured.iter().map(|line| line.trim_end().to_owned()).collect();
         assert_eq!(trimmed, sample().render(60, PLAIN));
     }

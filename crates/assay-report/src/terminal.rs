@@ -17,7 +17,7 @@ pub(crate) mod verdicts;
 pub(crate) use closing::claims;
 
 use super::answer;
-use super::ink::Ink;
+use super::ink::{Ink, Palette};
 use super::page::{AsBuiltSays, Axis, Page, PageContrast, PageFinding, TwinVerdict, Verdict};
 use super::sheet::Sheet;
 use assay_pure::words;
@@ -35,8 +35,8 @@ pub enum Detail {
 /// The page as text, no line wider than `width` columns (at least 40), with ANSI colours if `colour`.
 ///
 /// Whether colour is wanted (a terminal, NO_COLOR unset) is the caller's business.
-pub fn render(page: &Page, width: usize, colour: bool, detail: Detail) -> String {
-    let mut sheet = Sheet::new(width, colour);
+pub fn render(page: &Page, width: usize, palette: impl Into<Palette>, detail: Detail) -> String {
+    let mut sheet = Sheet::new(width, palette);
     opening(page, detail, &mut sheet);
     verdicts::show(page, detail, &mut sheet);
     builds::verdicts(page, detail, &mut sheet);

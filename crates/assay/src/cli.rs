@@ -3,6 +3,7 @@
 mod calibrate;
 mod compare;
 mod completions;
+mod display;
 mod doctor;
 mod export;
 mod harness;
@@ -54,6 +55,8 @@ const UNABLE: u8 = 3;
 struct Command {
     #[command(subcommand)]
     verb: Verb,
+    #[command(flatten)]
+    display: display::DisplayArguments,
 }
 
 #[derive(Subcommand)]
@@ -94,6 +97,10 @@ pub fn main(plugin: &'static [u8], commit: Option<&'static str>) -> ExitCode {
             return refuse(&better(error, &verb.to_string_lossy()));
         }
     };
+    if let Err(error) = command.display.apply() {
+        screen::complain(&format!("assay: {error}"));
+        return ExitCode::from(MISUSE);
+    }
     let result = match &command.verb {
         Verb::Run(arguments) => run::run(arguments),
         Verb::Sweep(arguments) => sweep::run(arguments),
@@ -239,11 +246,11 @@ mod tests {
             plan.contains("unexpected argument '--plan'") && plan.contains("`assay plan EXPERIMENT`"),
             "{plan}"
         );
-        let unknown = told("assay run a.toml --colour");
-        assert!(unknown.contains("'--colour'") && !unknown.contains("as a value"), "{unknown}");
+        let unknown = told("assay run a.toml --shade");
+        assert!(unknown.contains("'--shade'") && !unknown.contains("as a value"), "{unknown}");
         let near = told("assay run a.toml --ledgr x");
         assert!(near.contains("a similar argument exists: '--ledger'"), "{near}");
         // A command of the user's can have any option.
-        assert!(told("assay compare a --colour").contains("as a value"));
+        assert!(told("assay compare a --shade").contains("as a value"));
     }
 }

@@ -12,7 +12,6 @@ use crate::lead::Misuse;
 use crate::store::{Kept, KeptRow, Ledger};
 use anyhow::Result;
 use assay_pure::event::Event;
-use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::ledger::Stopped;
 use assay_pure::words;
 use assay_report::list::{Brief, LIST_SCHEMA, ListPage, ListRow, ListedKind};
@@ -88,8 +87,7 @@ fn is_known(ledger: &Ledger, rows: &[KeptRow], name: &str) -> Result<(), Misuse>
     if rows.iter().any(|row| matches(&row.name, name)) {
         return Ok(());
     }
-    let near = nearest(name, rows.iter().map(|row| row.name.as_str()));
-    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let near = lookup::near(rows, name);
     Err(Misuse(format!("no name in {} matches `{name}`{near}", ledger.path().display())))
 }
 

@@ -171,10 +171,16 @@ impl Among<'_> {
 
     fn unknown(&self, name: &str) -> String {
         let path = self.ledger.path().display();
-        let near = nearest(name, self.rows.iter().map(|row| row.name.as_str()));
-        let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        let near = near(self.rows, name);
         format!("nothing in {path} is called `{name}`{near}; `assay report --list --all` shows all names")
     }
+}
+
+/// "; the nearest is `sums`", where something is near: it is spelt almost so, or has the word in it.
+pub(super) fn near(rows: &[KeptRow], name: &str) -> String {
+    let names = || rows.iter().map(|row| row.name.as_str());
+    let near = nearest(name, names()).or_else(|| names().find(|known| known.contains(name)));
+    near.map_or(String::new(), |near| format!("; the nearest is `{near}`"))
 }
 
 /// "a, b, c and 4 more"
@@ -267,7 +273,8 @@ mod tests {
             assert_eq!(found(text).as_deref(), Ok(expected), "{text}");
         }
         for (text, expected) in [
-            ("sumz", "is called `sumz`; did you mean `sums`?"),
+            ("sumz", "is called `sumz`; the nearest is `sums`; `assay report"),
+            ("izes", "the nearest is `sizes`"),
             ("s", "3 names begin with `s`: sizes, sums and sort; write more of it"),
             ("sums~3", "sums was measured 3 times in"),
             ("99", "there is no campaign 99 in"),

@@ -3,7 +3,8 @@
 use super::answer::next;
 use super::page::{ComparePage, Compared, DifferingFunction, ExecutedChange, Method, SideFigure};
 use crate::Detail;
-use crate::ink::Ink;
+use crate::forest::{Effect, Forest};
+use crate::ink::{Ink, Palette};
 use crate::page::{AsBuiltSays, TwinVerdict, Verdict};
 use crate::prose;
 use crate::sheet::Sheet;
@@ -15,8 +16,13 @@ use assay_pure::words;
 const MOST_FUNCTIONS: usize = 3;
 
 /// The page as text, `width` columns wide.
-pub fn render_compare(page: &ComparePage, width: usize, colour: bool, detail: Detail) -> String {
-    let mut sheet = Sheet::new(width, colour);
+pub fn render_compare(
+    page: &ComparePage,
+    width: usize,
+    palette: impl Into<Palette>,
+    detail: Detail,
+) -> String {
+    let mut sheet = Sheet::new(width, palette);
     sheet.answer(&page.answer, next(page).as_deref());
     if let Some(gate) = &page.gate {
         gate.show(&mut sheet);
@@ -54,8 +60,19 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             );
             sheet.paragraph(Ink::Dim, "  ", &legend);
             says_legend(page, sheet);
+            let rows = ordered(page);
+            let bare = of_two(&rows, (detail, None));
+            let effects: Vec<Effect> = rows.iter().map(|found| effect(found)).collect();
+            let margin = page.measured.minimum_effect;
+            let forest = sheet.bar_columns(&bare).and_then(|columns| Forest::over(&effects, margin, columns));
+            if forest.is_some() {
+                sheet.paragraph(Ink::Dim, "  ", &Forest::legend(margin));
+            }
             sheet.gap();
-            sheet.table(&of_two(&ordered(page), detail));
+            sheet.table(&match &forest {
+                Some(forest) => of_two(&rows, (detail, Some(forest))),
+                None => bare,
+            });
         }
         _ => {
             let legend = "Widest spread first. Median, best and worst over placements. as built: the one link that the build made.";
@@ -104,19 +121,27 @@ pub(crate) fn figure(level: &SideFigure, unit: &str) -> String {
     }
 }
 
-pub(super) fn of_two(rows: &[&Compared], detail: Detail) -> Table {
-    let columns = vec![
+/// What a benchmark's bar shows.
+fn effect(found: &Compared) -> Effect {
+    Effect { code: found.code, as_built: found.as_built.map(|built| built.ratio) }
+}
+
+pub(super) fn of_two(rows: &[&Compared], (detail, forest): (Detail, Option<&Forest>)) -> Table {
+    let mut columns = vec![
         Column::left("benchmark"),
         Column::right("before").optional(3),
         Column::right("after").optional(4),
         Column::right("as built"),
         Column::right("code effect"),
         Column::left("verdict"),
+    ];
+    columns.extend(forest.map(|forest| Column::left(&forest.title())));
+    columns.extend([
         Column::left("as built is"),
         Column::left("cause").optional(2),
         Column::right("detectable").optional(5),
         Column::right("U test p").optional(6),
-    ];
+    ]);
     let mut table = Table::new(columns, 1);
     for found in rows {
         let (verdict, ink) = found.verdict.map_or(("-", Ink::Plain), verdict_word);
@@ -124,13 +149,16 @@ pub(super) fn of_two(rows: &[&Compared], detail: Detail) -> Table {
         let mut causes: Vec<&str> = found.causes.iter().map(|cause| cause.cause.name()).collect();
         causes.dedup();
         let name = &found.benchmark;
-        table.row(vec![
+        let mut row: Vec<Entry> = vec![
             if detail == Detail::Full { name.clone() } else { prose::shorten(name, 36) }.into(),
             figure(&found.baseline, &found.unit).into(),
             found.candidate.as_ref().map_or("-".into(), |level| figure(level, &found.unit)).into(),
             found.as_built.map_or("-".into(), |effect| words::change(effect.ratio)).into(),
             found.code.map_or("-".into(), |effect| effect.change()).into(),
             Entry::inked(verdict, ink),
+        ];
+        row.extend(forest.map(|forest| Entry::inked(forest.bar(effect(found)), ink)));
+        row.extend([
             says.map_or(Entry::default(), |(word, ink, _)| Entry::inked(word, ink)),
             causes.join(", ").into(),
             found.minimum_detectable_effect.map(words::fraction).unwrap_or_default().into(),
@@ -140,6 +168,7 @@ pub(super) fn of_two(rows: &[&Compared], detail: Detail) -> Table {
                 .unwrap_or_default()
                 .into(),
         ]);
+        table.row(row);
     }
     table
 }

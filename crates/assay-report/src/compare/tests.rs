@@ -1,5 +1,5 @@
 use super::sample;
-use crate::golden::{assert_golden, assert_no_line_wider};
+use crate::golden::{BARS, assert_golden, assert_no_line_wider};
 use crate::{Detail, render_compare};
 
 #[test]
@@ -15,10 +15,20 @@ fn the_views_are_the_golden_texts() {
 }
 
 #[test]
+fn bars_beside_the_benchmarks_are_the_golden_texts() {
+    for width in [80, 160] {
+        let text = render_compare(&sample::two(), width, BARS, Detail::Brief);
+        let (from, to) = (text.find("\nBenchmarks").expect("a table"), text.find("\nWhy").expect("reasons"));
+        assert_golden(&format!("compare-bars-{width}.txt"), &text[from..to]);
+    }
+}
+
+#[test]
 fn no_line_is_wider_than_asked() {
     for page in [sample::two(), sample::one(), sample::commands()] {
         for detail in [Detail::Brief, Detail::Full] {
             assert_no_line_wider(60..170, |width| render_compare(&page, width, false, detail));
+            assert_no_line_wider(60..170, |width| render_compare(&page, width, BARS, detail));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The examination as text: the answer, what to do, a paragraph per finding, then what passed, what is intended, what did not run.
 
 use super::page::{CheckResult, CheckState, DoctorFinding, Examination, ExaminedSubject, ExecutedProgram};
-use crate::ink::Ink;
+use crate::ink::{Ink, Palette};
+use crate::link::SourcePlace;
 use crate::sheet::Sheet;
 use assay_pure::words::{count, fraction, list, plural, short};
 
@@ -11,8 +12,8 @@ const SHOWN: usize = 12;
 const ALSO: usize = 4;
 
 /// The page as text, no line wider than `width` columns (at least 40), with ANSI colours if `colour`.
-pub fn render_examination(page: &Examination, width: usize, colour: bool) -> String {
-    let mut sheet = Sheet::new(width, colour);
+pub fn render_examination(page: &Examination, width: usize, palette: impl Into<Palette>) -> String {
+    let mut sheet = Sheet::new(width, palette);
     sheet.paragraph(Ink::Bold, "", &page.answer);
     sheet.labelled(Ink::Good, "-> ", &page.next);
     sheet.gap();
@@ -76,7 +77,9 @@ fn found(page: &Examination, check: &CheckResult, state: CheckState, sheet: &mut
             // The heading says where.
             sheet.paragraph(ink, "    ", &saw);
         } else {
-            sheet.paragraph(ink, "  ", &finding.place);
+            let source = finding.code.as_ref().and_then(|code| code.file.as_deref().zip(code.line));
+            let source = source.and_then(|(file, line)| SourcePlace::of(file, u64::from(line)));
+            sheet.place(ink, "  ", &finding.place, source.as_ref());
             sheet.paragraph(Ink::Plain, "    ", &saw);
         }
         also(finding, sheet);

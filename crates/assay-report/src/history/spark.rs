@@ -6,7 +6,8 @@
 
 use super::page::{HistoryPage, HistorySeries};
 
-const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Blocks, the lowest first.
+pub const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Where the machine changes.
 pub const MACHINE: char = '│';
 /// Ahead of the first column at a new level.

@@ -4,7 +4,7 @@
 //! The newest stands first: it is what was just measured, and where a pager or `head` begins.
 
 use super::page::{ListPage, ListRow};
-use crate::ink::Ink;
+use crate::ink::{Ink, Palette};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
@@ -16,8 +16,8 @@ const NAME: usize = 22;
 const WIDE: usize = 120;
 
 /// The list as text, no line wider than `width` columns.
-pub fn render(page: &ListPage, width: usize, colour: bool) -> String {
-    let mut sheet = Sheet::new(width, colour);
+pub fn render(page: &ListPage, width: usize, palette: impl Into<Palette>) -> String {
+    let mut sheet = Sheet::new(width, palette);
     if page.rows.is_empty() {
         sheet.paragraph(Ink::Bold, "", &format!("Nothing in {} fits.", page.ledger));
         return sheet.into_text();
@@ -81,7 +81,8 @@ fn answered(row: &ListRow) -> (String, Ink) {
 fn ended(row: &ListRow) -> String {
     match row.seconds {
         Some(seconds) => format!("{}, {}", row.state, words::duration(seconds)),
-        None => row.state.clone(),
+        // It stands where the answer would.
+        None => String::new(),
     }
 }
 

@@ -153,14 +153,15 @@ impl Tracker {
 
 /// What is waited for, the reason first: a narrow terminal cuts the end off.
 fn waits(wait: &Wait, seconds: f64) -> String {
-    let so_far = words::duration(seconds);
+    // Less says only that it waits, which is said already.
+    let so_far = if seconds < 1.0 { String::new() } else { format!(" ({})", words::duration(seconds)) };
     match wait {
         Wait::Turn { cpu, holder } => {
-            let holder = holder.as_ref().map_or(String::new(), |holder| format!(" ({holder})"));
-            format!("waits {so_far} for core {cpu}, on which another assay measures{holder}")
+            let holder = holder.as_ref().map_or(String::new(), |holder| format!(", {holder}"));
+            format!("waits for core {cpu}{so_far}: another assay measures{holder}")
         }
         Wait::Core { cpu, visits } => format!(
-            "waits {so_far} for core {cpu}, which other programs share; {} to be made again",
+            "waits for core {cpu}{so_far}: other programs share it, {} to be made again",
             words::plural(*visits, "visit")
         ),
     }
@@ -220,12 +221,12 @@ mod tests {
         let mut events = vec![wait(Wait::Turn { cpu: 3, holder }, 65.0), Event::Warning("x".into())];
         assert_eq!(
             after(&events, 1).0,
-            "waits 1 min 5 s for core 3, on which another assay measures (process 4711, assay run sums.toml)"
+            "waits for core 3 (1 min 5 s): another assay measures, process 4711, assay run sums.toml"
         );
         events.push(wait(Wait::Core { cpu: 3, visits: 12 }, 3.2));
         assert_eq!(
             after(&events, 1).0,
-            "waits 3.2 s for core 3, which other programs share; 12 visits to be made again"
+            "waits for core 3 (3.2 s): other programs share it, 12 visits to be made again"
         );
         events.push(Event::WaitOver);
         assert_eq!(after(&events, 1).0, "");

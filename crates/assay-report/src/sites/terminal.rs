@@ -9,7 +9,8 @@ mod hints;
 
 use super::names::short;
 use super::page::{Site, SiteMisses, SitesPage};
-use crate::ink::Ink;
+use crate::ink::{Ink, Palette};
+use crate::link::SourcePlace;
 use crate::prose::{file_name, on_one_line, shorten};
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
@@ -19,8 +20,8 @@ use assay_pure::words;
 const WIDE: usize = 120;
 
 /// The page as text, no line wider than `width` columns (at least 40), with ANSI colours if `colour`.
-pub fn render_sites(page: &SitesPage, width: usize, colour: bool) -> String {
-    let mut sheet = Sheet::new(width, colour);
+pub fn render_sites(page: &SitesPage, width: usize, palette: impl Into<Palette>) -> String {
+    let mut sheet = Sheet::new(width, palette);
     sheet.answer(&page.answer, None);
     totals(page, &mut sheet);
     sheet.warnings(&page.warnings);
@@ -101,7 +102,8 @@ fn table(page: &SitesPage, width: usize) -> Table {
     let mut table = Table::new(columns, keys);
     let room = if is_wide { 44 } else { name_room(page, width, has_processes, is_missed) };
     for site in &page.sites {
-        let mut row: Vec<Entry> = vec![site.rank.to_string().into(), name(site, room).into()];
+        let mut row: Vec<Entry> =
+            vec![site.rank.to_string().into(), Entry::from(name(site, room)).at(place_of(site))];
         if has_processes {
             row.push(site.process.map_or(String::new(), |pid| pid.to_string()).into());
         }
@@ -170,6 +172,11 @@ fn missed(missed: &[SiteMisses]) -> String {
 fn floor(site: &Site) -> String {
     let best = site.floor.as_ref().map(|floor| floor.best.unwrap_or(floor.constant as f64));
     best.map_or(String::new(), words::compact)
+}
+
+/// Where a site is, for a link.
+fn place_of(site: &Site) -> Option<SourcePlace> {
+    SourcePlace::of(site.file.as_deref()?, u64::from(site.line?))
 }
 
 /// Line first where there is not room for all: it says more than a name cut in half.

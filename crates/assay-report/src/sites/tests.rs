@@ -3,6 +3,8 @@
 use super::page::{SITES_SCHEMA, SiteOrder};
 use super::{render_sites, sample};
 use crate::golden::{assert_golden, assert_no_line_wider};
+use crate::ink::Palette;
+use crate::link::LinkForm;
 use crate::schema::assert_published;
 
 #[test]
@@ -10,6 +12,24 @@ fn no_line_is_wider_than_asked() {
     for page in [sample::page(), sample::nothing()] {
         assert_no_line_wider(40..200, |width| render_sites(&page, width, false));
     }
+}
+
+#[test]
+fn links_lead_to_source_lines_and_take_no_column() {
+    let form = LinkForm::read("default", "box").expect("a good format").expect("a format");
+    let links = Palette { links: Some(Box::leak(Box::new(form))), ..Palette::default() };
+    let linked = render_sites(&sample::page(), 80, links);
+    assert!(
+        linked.contains("\x1b]8;;file://box/src/branchy.c#9\x1b\\branchy.c:9\x1b]8;;\x1b\\  "),
+        "{linked}"
+    );
+    assert!(linked.contains("\x1b]8;;file://box/src/branchy.c#9\x1b\\1 decode_all, /src/branchy.c:9\x1b]8"));
+    let mut plain = linked;
+    while let Some(start) = plain.find("\x1b]8;;") {
+        let end = start + plain[start..].find("\x1b\\").expect("it ends") + 2;
+        plain.replace_range(start..end, "");
+    }
+    assert_eq!(plain, render_sites(&sample::page(), 80, false));
 }
 
 #[test]

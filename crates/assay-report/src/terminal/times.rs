@@ -2,6 +2,7 @@
 
 use super::build_column::BuildColumn;
 use super::{Detail, build_name, companions, distinct};
+use crate::history::spark;
 use crate::ink::Ink;
 use crate::page::{AsBuiltSays, AtOffset, Page, PageCell, PageOffsetShare};
 use crate::sheet::Sheet;
@@ -173,6 +174,8 @@ fn offset_table(page: &Page, detail: Detail, cells: &[&PageCell], sheet: &mut Sh
     columns.extend(builds.column());
     let keys = columns.len();
     columns.extend(offsets.iter().map(|offset| Column::right(&format!("@{offset}"))));
+    let strips = sheet.has_bars() && offsets.len() > 2;
+    columns.extend(strips.then(|| Column::left("by start").optional(2)));
     columns.extend([Column::right("spread"), Column::right("as built").optional(1)]);
     let mut table = Table::new(columns, keys);
     for cell in shown {
@@ -182,6 +185,8 @@ fn offset_table(page: &Page, detail: Detail, cells: &[&PageCell], sheet: &mut Sh
         let mut row = vec![cell.variant.clone().into(), cell.input.clone().into()];
         row.extend(builds.entry(&cell.compiler, &cell.flags));
         row.extend(offsets.iter().map(figure));
+        let times = || offsets.iter().map(|offset| at(offset).map(|at| at.ns_per_unit));
+        row.extend(strips.then(|| Entry::from(strip(&times().collect::<Vec<_>>()))));
         row.push(words::change(1.0 + spread(cell)).trim_start_matches('+').into());
         row.push(cell.as_built_ns.map(|ns| unit.figure(ns)).unwrap_or_default().into());
         table.row(row);
@@ -193,6 +198,20 @@ fn offset_table(page: &Page, detail: Detail, cells: &[&PageCell], sheet: &mut Sh
         sheet.gap();
         sheet.paragraph(Ink::Dim, "  ", &format!("{count} with a spread of at most {next}: --all"));
     }
+}
+
+/// Times as blocks, the fastest lowest; a blank where there is none. Two columns each, so that the eye finds the start.
+fn strip(times: &[Option<f64>]) -> String {
+    let known = || times.iter().flatten().copied();
+    let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(0.0, f64::max));
+    let block = |time: &Option<f64>| match time {
+        Some(time) if high > low => {
+            spark::HEIGHTS[(((time - low) / (high - low) * 7.0).round() as usize).min(7)]
+        }
+        Some(_) => spark::HEIGHTS[0],
+        None => ' ',
+    };
+    times.iter().flat_map(|time| [block(time); 2]).collect()
 }
 
 /// What the times of cells that move go with: the medians of the parts, and the cell of which the start explains least.

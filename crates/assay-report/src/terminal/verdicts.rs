@@ -2,6 +2,7 @@
 
 use super::build_column::BuildColumn;
 use super::{Detail, candidate_name, distinct, says_word, verdict_word};
+use crate::forest::{Effect, Forest};
 use crate::ink::Ink;
 use crate::page::{AsBuiltSays, Axis, Page, PageContrast, Verdict};
 use crate::sheet::Sheet;
@@ -19,14 +20,27 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
     let grouped = detail == Detail::Brief && all.len() > MOST_ROWS;
     let builds = BuildColumn::of(page);
-    sheet.heading(&builds.heading("Verdicts"));
-    legend(page, sheet);
-    sheet.gap();
-    sheet.table(&if grouped {
+    let table = if grouped {
         by_verdict(page, &all, &builds)
     } else {
-        by_contrast(page, &all, &builds, detail)
-    });
+        by_contrast(page, &all, &builds, (detail, None))
+    };
+    let columns = if grouped { None } else { sheet.bar_columns(&table) };
+    let effects: Vec<Effect> = all.iter().map(|contrast| effect(contrast)).collect();
+    let forest = columns.and_then(|columns| Forest::over(&effects, page.campaign.minimum_effect, columns));
+    sheet.heading(&builds.heading("Verdicts"));
+    legend(page, sheet);
+    match forest {
+        Some(forest) => {
+            sheet.paragraph(Ink::Dim, "  ", &Forest::legend(page.campaign.minimum_effect));
+            sheet.gap();
+            sheet.table(&by_contrast(page, &all, &builds, (detail, Some(&forest))));
+        }
+        None => {
+            sheet.gap();
+            sheet.table(&table);
+        }
+    }
     if grouped {
         sheet.gap();
         let rows = format!("{} in groups; --all shows each", words::plural(all.len() as u64, "contrast"));
@@ -47,7 +61,7 @@ fn in_order(page: &Page) -> Vec<&PageContrast> {
 
 /// Every contrast of variants, for Markdown, where lines may be long.
 pub(crate) fn every_contrast(page: &Page) -> Table {
-    by_contrast(page, &in_order(page), &BuildColumn::of(page), Detail::Full)
+    by_contrast(page, &in_order(page), &BuildColumn::of(page), (Detail::Full, None))
 }
 
 fn legend(page: &Page, sheet: &mut Sheet) {
@@ -67,13 +81,23 @@ fn legend(page: &Page, sheet: &mut Sheet) {
     }
 }
 
-fn by_contrast(page: &Page, contrasts: &[&PageContrast], builds: &BuildColumn, detail: Detail) -> Table {
+/// What a contrast's bar shows.
+fn effect(contrast: &PageContrast) -> Effect {
+    Effect { code: contrast.code, as_built: contrast.as_built.map(|built| built.ratio) }
+}
+
+fn by_contrast(
+    page: &Page,
+    contrasts: &[&PageContrast],
+    builds: &BuildColumn,
+    (detail, forest): (Detail, Option<&Forest>),
+) -> Table {
     let mut columns = vec![Column::left("variant"), Column::left("input")];
     columns.extend(builds.column());
     let keys = columns.len();
+    columns.extend([Column::right("code effect"), Column::left("verdict")]);
+    columns.extend(forest.map(|forest| Column::left(&forest.title())));
     columns.extend([
-        Column::right("code effect"),
-        Column::left("verdict"),
         Column::left("as built").optional(1),
         Column::right("placement").optional(3),
         Column::left("cause").optional(2),
@@ -97,6 +121,9 @@ fn by_contrast(page: &Page, contrasts: &[&PageContrast], builds: &BuildColumn, d
         row.extend([
             contrast.code.map_or("-".to_owned(), |effect| effect.change()).into(),
             Entry::inked(verdict, verdict_ink),
+        ]);
+        row.extend(forest.map(|forest| Entry::inked(forest.bar(effect(contrast)), verdict_ink)));
+        row.extend([
             as_built_entry(contrast, says, room),
             contrast.placement_ratio.map(words::change).unwrap_or_default().into(),
             causes.join(", ").into(),

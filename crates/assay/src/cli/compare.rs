@@ -225,7 +225,7 @@ fn show(arguments: &CompareArguments, page: &ComparePage) -> Result<u8> {
     let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(|path| path.as_os_str() == "-");
     if !to_stdout(&arguments.json) && !to_stdout(&arguments.markdown) {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
-        screen::show(&render_compare(page, screen::width(), screen::colour(), detail));
+        screen::show(&render_compare(page, screen::width(), screen::look(), detail));
     }
     if let Some(path) = &arguments.json {
         screen::write(path, &page.to_json())?;

@@ -13,6 +13,7 @@ use assay_link::build::text::split;
 use assay_pure::event::Event;
 use assay_pure::predict::{PredictionKind, Zoo};
 use assay_report::doctor::{CheckState, Examination, ExaminedSubject, render_examination};
+use assay_report::ink::Palette;
 use assay_report::{Progress, Show};
 use assay_trace::sites::gather::SiteCounts;
 use assay_trace::sites::image::ModuleImage;
@@ -125,8 +126,12 @@ fn show(arguments: &DoctorArguments, page: &Examination) -> Result<()> {
     let text = if json_alone {
         page.to_json()
     } else {
-        let colour = to_screen && screen::colour_of(&std::io::stderr());
-        render_examination(page, screen::width(), colour)
+        let look = match page.kind {
+            _ if !to_screen => Palette::default(),
+            ExaminedSubject::Program => screen::look_of(&std::io::stderr()),
+            _ => screen::look(),
+        };
+        render_examination(page, screen::width(), look)
     };
     match &arguments.output {
         Some(file) => screen::write(file, &text),

@@ -114,12 +114,12 @@ fn show(arguments: &ReportArguments, page: &AnyPage) -> Result<u8> {
     let is_alone = |path: &PathBuf| path.as_os_str() == "-";
     if !arguments.json.iter().chain(&arguments.markdown).any(is_alone) {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
-        let (width, colour) = (screen::width(), screen::colour());
+        let (width, look) = (screen::width(), screen::look());
         screen::show(&match page {
-            AnyPage::Campaign(page) => assay_report::render(page, width, colour, detail),
-            AnyPage::Comparison(page) => assay_report::render_compare(page, width, colour, detail),
-            AnyPage::Sweep(page) => assay_report::render_sweep(page, width, colour, detail),
-            AnyPage::Diary(page) => assay_report::render_stages(page, width, colour, detail),
+            AnyPage::Campaign(page) => assay_report::render(page, width, look, detail),
+            AnyPage::Comparison(page) => assay_report::render_compare(page, width, look, detail),
+            AnyPage::Sweep(page) => assay_report::render_sweep(page, width, look.colour, detail),
+            AnyPage::Diary(page) => assay_report::render_stages(page, width, look.colour, detail),
         });
     }
     Ok(match page {

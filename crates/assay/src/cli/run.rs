@@ -184,7 +184,7 @@ fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>) -> Result
     page.gate = arguments.gate.map(|gate| GateResult::of_campaign(&page, gate));
     if !arguments.prints_data() {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
-        screen::show(&render(&page, screen::width(), screen::colour(), detail));
+        screen::show(&render(&page, screen::width(), screen::look(), detail));
     }
     if let Some(hint) = sweeps_hint(&ledger, ended.campaign, &asked)? {
         screen::tell(&hint);

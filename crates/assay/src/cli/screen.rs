@@ -1,9 +1,12 @@
 //! Where pages go: how wide, with colour or not, and files that are written whole.
 
+use super::display;
 use anstream::stream::RawStream;
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
 use assay_linux::output;
+use assay_report::ink::Palette;
+use assay_report::link::SourcePlace;
 use assay_report::prose;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use std::io::Write as _;
@@ -35,6 +38,17 @@ pub fn colour() -> bool {
     colour_of(&std::io::stdout())
 }
 
+/// What a page may use on standard output.
+pub fn look() -> Palette {
+    look_of(&std::io::stdout())
+}
+
+/// What a page may use on a stream.
+pub fn look_of(stream: &impl RawStream) -> Palette {
+    let is_terminal = stream.is_terminal();
+    Palette { colour: colour_of(stream), bars: is_terminal, links: display::links(is_terminal) }
+}
+
 /// Colour where a terminal shows it, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM have it (no-color.org, bixense.com/clicolors).
 pub fn colour_of(stream: &impl RawStream) -> bool {
     anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
@@ -55,7 +69,11 @@ pub fn print(text: &str) {
 
 /// Prints a page. What others wrote in it was cleaned when it was painted, so its colours are our own.
 pub fn show(page: &str) {
-    send(page);
+    if display::is_ascii() {
+        send(&display::in_ascii(page));
+    } else {
+        send(page);
+    }
 }
 
 /// Writes to standard output. A reader that has gone away is no error; [`lost`] tells of others.
@@ -81,8 +99,31 @@ pub fn show_beside(page: &str) {
 /// Tells what is wrong; on a terminal its sentences end before the margin, and nothing changes where a program may read it.
 pub fn complain(text: &str) {
     match of_terminal(&console::Term::stderr()) {
-        Some(columns) => fitted(text, columns.clamp(60, WIDEST)).iter().for_each(|line| tell(line)),
+        Some(columns) => {
+            let mut lines = fitted(text, columns.clamp(60, WIDEST));
+            if let Some(first) = lines.first_mut() {
+                *first = linked(&prose::clean(first));
+            }
+            lines[1..].iter_mut().for_each(|line| *line = prose::clean(line).into_owned());
+            show_beside(&lines.join("\n"));
+        }
         None => tell(text),
+    }
+}
+
+/// A complaint about a place in a file, "assay: e.toml:7:14: ...", with the place as a link.
+fn linked(line: &str) -> String {
+    let Some(links) = display::links(true) else { return line.to_owned() };
+    let place = || -> Option<(&str, SourcePlace)> {
+        let place = line.strip_prefix("assay: ")?.split(": ").next()?;
+        let mut parts = place.rsplitn(3, ':');
+        let (column, row, path) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
+        let whole = std::fs::canonicalize(path).ok()?;
+        Some((place, SourcePlace::of(whole.to_str()?, row)?.at_column(column)))
+    };
+    match place() {
+        Some((text, place)) => line.replacen(text, &links.wrap(text, &place), 1),
+        None => line.to_owned(),
     }
 }
 

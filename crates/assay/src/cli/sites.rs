@@ -7,6 +7,7 @@ use super::{DONE, FAILED, cannot_trace, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_pure::predict::Zoo;
+use assay_report::ink::Palette;
 use assay_report::picture;
 use assay_report::sites::page::SiteOrder;
 use assay_report::sites::{SitesPage, render_sites};
@@ -221,7 +222,8 @@ fn show(arguments: &SitesArguments, page: &SitesPage) -> Result<()> {
     let text = if json_alone {
         page.to_json()
     } else {
-        render_sites(page, screen::width(), to_screen && screen::colour_of(&std::io::stderr()))
+        let look = if to_screen { screen::look_of(&std::io::stderr()) } else { Palette::default() };
+        render_sites(page, screen::width(), look)
     };
     match &arguments.output {
         Some(file) => screen::write(file, &text),

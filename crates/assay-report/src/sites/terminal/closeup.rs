@@ -1,6 +1,6 @@
 //! One site with the source and the code around it.
 
-use super::short;
+use super::{place_of, short};
 use crate::ink::Ink;
 use crate::prose::file_name;
 use crate::sheet::Sheet;
@@ -9,7 +9,8 @@ use assay_pure::words;
 
 /// Shows a site at close range.
 pub fn show(site: &Site, sheet: &mut Sheet) {
-    sheet.heading(&format!("{}  {}", site.rank, title(site)));
+    sheet.gap();
+    sheet.place(Ink::Bold, "", &format!("{}  {}", site.rank, title(site)), place_of(site).as_ref());
     for frame in &site.inlined_into {
         let place = frame.file.as_deref().zip(frame.line);
         let place = place.map_or(String::new(), |(file, line)| format!(", {}:{line}", file_name(file)));
