@@ -73,9 +73,12 @@ impl Forest {
         )
     }
 
+    /// Counted from no difference, so that what hardly differs stands on it and the margin on both its sides.
     fn cell(&self, value: f64) -> usize {
-        let part = (value - self.low) / (self.high - self.low);
-        (part.clamp(0.0, 1.0) * (self.columns - 1) as f64).round() as usize
+        let last = (self.columns - 1) as f64;
+        let step = (self.high - self.low) / last;
+        let zero = (-self.low / step).round();
+        (zero + (value / step).round()).clamp(0.0, last) as usize
     }
 
     /// The ends of the axis, as the title of the column.
