@@ -450,23 +450,53 @@ ASSAY_INLINE void assay_mark(unsigned long what, unsigned long variant, unsigned
 #endif
 }
 
+/* What counts allocations, where the lab has loaded that beside the program: the variable ASSAY_HEAP holds its address. */
+struct assay_heap {
+    uint64_t allocations; /* so far */
+    uint64_t allocated;   /* their bytes */
+    int64_t live;         /* bytes that are allocated now */
+    int64_t peak;         /* the most since this was last set */
+};
+
+/* What passes allocated. */
+struct assay_allocated {
+    volatile struct assay_heap *heap;
+    uint64_t allocations, allocated, peak;
+    uint64_t from_allocations, from_allocated;
+    int64_t from_live;
+};
+
 /* A pass over an input of a variant, by the numbers that the lab knows them by. */
 struct assay_pass {
     unsigned long variant;
     unsigned long input;
     unsigned long pass;
+    struct assay_allocated *allocated; /* NULL: nothing counts it */
 };
 
 ASSAY_INLINE void assay_pass_open(const struct assay_pass *pass)
 {
+    struct assay_allocated *allocated = pass->allocated;
+    if (allocated != NULL) {
+        allocated->from_allocations = allocated->heap->allocations;
+        allocated->from_allocated = allocated->heap->allocated;
+        allocated->from_live = allocated->heap->peak = allocated->heap->live;
+    }
     assay_mark(1, pass->variant, pass->input, pass->pass);
     assay_clobber();
 }
 
-ASSAY_INLINE void assay_pass_close(void)
+ASSAY_INLINE void assay_pass_close(const struct assay_pass *pass)
 {
+    struct assay_allocated *allocated = pass->allocated;
     assay_clobber();
     assay_mark(2, 0, 0, 0);
+    if (allocated != NULL) {
+        uint64_t peak = (uint64_t)(allocated->heap->peak - allocated->from_live);
+        allocated->allocations += allocated->heap->allocations - allocated->from_allocations;
+        allocated->allocated += allocated->heap->allocated - allocated->from_allocated;
+        allocated->peak = peak > allocated->peak ? peak : allocated->peak;
+    }
 }
 
 enum assay_phase { ASSAY_BEFORE, ASSAY_INSIDE, ASSAY_MARKED, ASSAY_AFTER };
@@ -488,7 +518,7 @@ ASSAY_OUTLINE uint64_t assay_edge(struct assay_run *run)
         return 0;
     }
     if (run->phase == ASSAY_MARKED) {
-        assay_pass_close();
+        assay_pass_close(run->traced);
         run->phase = ASSAY_AFTER;
         return 0;
     }
@@ -738,7 +768,7 @@ ASSAY_OUTLINE void assay_trace_calls(uint64_t (*call)(const uint8_t *, size_t), 
             window = first;
         }
     }
-    assay_pass_close();
+    assay_pass_close(pass);
     *combined = answers;
 }
 
@@ -750,7 +780,7 @@ ASSAY_OUTLINE void assay_trace_prepared(uint64_t (*run)(const void *), const voi
     while (iterations-- != 0) {
         answers = assay_combine(answers, run(state));
     }
-    assay_pass_close();
+    assay_pass_close(pass);
     *combined = answers;
 }
 
@@ -763,7 +793,7 @@ ASSAY_OUTLINE void assay_trace_fresh(uint64_t (*run)(void *), const struct assay
     for (; calls-- != 0; listed++) {
         answers = assay_combine(answers, run(listed->fresh));
     }
-    assay_pass_close();
+    assay_pass_close(pass);
     *combined = answers;
 }
 
@@ -774,7 +804,7 @@ ASSAY_OUTLINE int assay_trace_loop(const struct assay_variant *variant, const st
     struct assay_input in = {input->map, input->size, input->units};
     if (iterations == 0) { /* a loop runs at least once */
         assay_pass_open(pass);
-        assay_pass_close();
+        assay_pass_close(pass);
         return 1;
     }
     variant->loop(&run, in);
@@ -2193,6 +2223,13 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
     }
 }
 
+/* What counts allocations, or NULL. */
+static inline volatile struct assay_heap *assay_heap(void)
+{
+    const char *address = getenv("ASSAY_HEAP");
+    return address == NULL ? NULL : (volatile struct assay_heap *)(uintptr_t)strtoull(address, NULL, 16);
+}
+
 static inline void assay_serve_trace(struct assay_channel *channel, struct assay_program *program, struct assay_fields *fields)
 {
     size_t variant, at;
@@ -2201,7 +2238,9 @@ static inline void assay_serve_trace(struct assay_channel *channel, struct assay
     uint64_t passes = assay_number(fields, "passes", 1, ASSAY_SAMPLES_MAX);
     uint64_t check = 0, units = 0, i;
     int idle = assay_number_or(fields, "idle", 0, 1, 0) != 0;
-    struct assay_pass pass = {0, 0, 0};
+    struct assay_pass pass = {0, 0, 0, NULL};
+    struct assay_allocated allocated;
+    char heap[128] = "";
     at = (size_t)assay_number(fields, "window", 0, input == NULL ? 0 : input->window_count - 1);
     if (fields->problem[0] != '\0') {
         assay_say(channel, "error reason=trace: %s", fields->problem);
@@ -2209,6 +2248,9 @@ static inline void assay_serve_trace(struct assay_channel *channel, struct assay
     }
     pass.variant = (unsigned long)variant;
     pass.input = (unsigned long)input->id;
+    memset(&allocated, 0, sizeof allocated);
+    allocated.heap = assay_heap();
+    pass.allocated = allocated.heap != NULL ? &allocated : NULL;
     for (i = 0; i < passes; i++) {
         const char *why;
         pass.pass = (unsigned long)i;
@@ -2220,7 +2262,11 @@ static inline void assay_serve_trace(struct assay_channel *channel, struct assay
             return;
         }
     }
-    assay_say(channel, "traced units=%llu check=%016llx", (unsigned long long)units, (unsigned long long)check);
+    if (allocated.heap != NULL) {
+        snprintf(heap, sizeof heap, " allocations=%llu allocated=%llu peak=%llu", (unsigned long long)allocated.allocations,
+                 (unsigned long long)allocated.allocated, (unsigned long long)allocated.peak);
+    }
+    assay_say(channel, "traced units=%llu check=%016llx%s", (unsigned long long)units, (unsigned long long)check, heap);
 }
 
 /* Serves one line. Returns 0 after `bye`. */

@@ -6,7 +6,7 @@ use crate::inputs::{MappedInput, map_file};
 use crate::state::Pass;
 use crate::usage::{self, Usage};
 use crate::variant::{RegisteredVariant, objection};
-use crate::{listed, pulse, sample, trace};
+use crate::{heap, listed, pulse, sample, trace};
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
@@ -27,6 +27,7 @@ pub(crate) fn main(descriptors: &OsStr, variants: &[RegisteredVariant]) -> ExitC
     };
     // SAFETY: `Bench::main` asks to be called before any other thread is started.
     unsafe { std::env::remove_var(CHANNEL_VARIABLE) };
+    heap::find();
     let mut lab = Lab { channel, variants, inputs: Vec::new() };
     if let Some(why) = objection(variants) {
         lab.channel.say(&format!("error reason={why}"));
@@ -228,11 +229,12 @@ impl Lab<'_> {
         let passes = fields.number("passes", 1, SAMPLES_MAX)?;
         let idle = fields.optional("idle").map_or(Ok(0), |_| fields.number("idle", 0, 1))? == 1;
         let (mut check, mut units) = (0, 0);
+        heap::reset();
         for pass in 0..passes {
             let pass = Pass { variant: variant as u64, input: u64::from(input.id), pass };
             units = trace::pass(&self.variants[variant], input, at, (windows, idle), &mut check, pass)?;
         }
-        Ok(format!("traced units={units} check={check:016x}"))
+        Ok(format!("traced units={units} check={check:016x}{}", heap::fields()))
     }
 }
 

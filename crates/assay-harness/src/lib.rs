@@ -41,6 +41,7 @@ mod cool;
 mod fields;
 mod flush;
 mod fresh;
+mod heap;
 mod inputs;
 mod lab;
 mod listed;

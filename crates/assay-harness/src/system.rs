@@ -1,5 +1,6 @@
 //! The few functions of the C library that the standard library does not offer, each behind a safe function.
 
+use crate::heap;
 use std::ffi::{c_int, c_long, c_void};
 use std::fs::File;
 use std::io;
@@ -129,6 +130,7 @@ fn mark(what: u64, variant: u64, input: u64, pass: u64) {
 /// A pass over an input of a variant begins, by the numbers that the lab knows them by.
 #[inline(always)]
 pub(crate) fn mark_begin(variant: u64, input: u64, pass: u64) {
+    heap::begin();
     mark(1, variant, input, pass);
 }
 
@@ -136,6 +138,7 @@ pub(crate) fn mark_begin(variant: u64, input: u64, pass: u64) {
 #[inline(always)]
 pub(crate) fn mark_end() {
     mark(2, 0, 0, 0);
+    heap::end();
 }
 
 /// The distance of a function from the start of the program's image; 0 where it lies before it.

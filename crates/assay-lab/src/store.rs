@@ -23,7 +23,7 @@ pub use ledger::{FORMAT, Ledger, Unusable};
 pub use overview::{Advance, Kept, KeptRow};
 pub use owner::APPLICATION_ID;
 pub use rows::{
-    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow, IdentityRow,
-    InputRow, NewCampaign, ProcessRow, Round, SampleRow,
+    AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow,
+    IdentityRow, InputRow, NewCampaign, ProcessRow, Round, SampleRow,
 };
 pub use sweeps::{NewSweep, SweepPoint, SweepRow, SweepStep};

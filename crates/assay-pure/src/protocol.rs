@@ -14,7 +14,7 @@ mod request;
 mod usage;
 
 pub use error::{Problem, ProtocolError};
-pub use reply::{Reply, VariantKind};
+pub use reply::{Allocated, Reply, VariantKind};
 pub use request::Request;
 pub use usage::{Abilities, CallUsage};
 

@@ -9,6 +9,7 @@
 //! `offset_share` and `companion` (what the rest goes with), `counts`, `learned` and `explained` (what instructions and mispredictions say of it), `claims` (what somebody says,
 //! compared with all this).
 
+pub mod allocations;
 pub mod as_built;
 pub mod attribution;
 pub mod build;

@@ -6,6 +6,7 @@
 //! The phase has a time of its own; what does not fit is told in its cells, and the next campaign goes on from there.
 //! Known limits: the as-built link speaks for all placements of its code, which are the same instructions elsewhere.
 
+mod allocations;
 pub mod branch_cost;
 mod capped;
 mod converse;
@@ -19,7 +20,7 @@ use super::blocks::failed_cells;
 use super::placements::{Group, PlacedLink, Placements};
 use super::prepare::Prepared;
 use super::scene::Scene;
-use crate::store::{CountRow, Ledger};
+use crate::store::{AllocationRow, CountRow, Ledger};
 use anyhow::Result;
 use assay_linux::perf::{self, RefusalContext};
 use assay_pure::event::Event;
@@ -32,7 +33,7 @@ use assay_pure::words;
 pub use capped::capped_flags;
 use converse::{CountedInput, CutShort, Job, Outcome};
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use walks::Stretch;
 
@@ -89,6 +90,7 @@ pub fn count(prepared: &Prepared, placements: &Placements<'_>, scene: &mut Scene
         Ok(_) => vec![THIS_CPU.to_owned()],
         Err(_) => generation::predictors(&prepared.machine.cpu_id),
     };
+    let executed = asked.iter().any(|event| !event.is_of_memory());
     let mut phase = CountPhase {
         method: method(&counters, &predictors),
         counters,
@@ -101,10 +103,18 @@ pub fn count(prepared: &Prepared, placements: &Placements<'_>, scene: &mut Scene
         total: 0,
         checks: HashMap::new(),
     };
-    let by = if phase.counters.is_ok() { "by the processor's counters" } else { "under QEMU, traced" };
-    phase.scene.doing(format!("counting {by}, at most {}", words::duration(seconds)));
-    let open = phase.open(&placed)?;
-    phase.total = open.iter().map(|open| open.inputs.len() as u64).sum();
+    let allocated =
+        if asked.iter().any(|event| event.is_of_memory()) { phase.unallocated(&placed)? } else { Vec::new() };
+    let open = if executed { phase.open(&placed)? } else { Vec::new() };
+    phase.total = allocated.iter().chain(&open).map(|open| open.inputs.len() as u64).sum();
+    if !allocated.is_empty() {
+        phase.scene.doing("counting allocations");
+    }
+    phase.count_allocations(&allocated)?;
+    if !open.is_empty() {
+        let by = if phase.counters.is_ok() { "by the processor's counters" } else { "under QEMU, traced" };
+        phase.scene.doing(format!("counting {by}, at most {}", words::duration(seconds)));
+    }
     for one in &open {
         if assay_linux::interrupt::asked() {
             break;
@@ -148,17 +158,36 @@ fn method(counters: &Result<Vec<perf::CounterEvent>, String>, predictors: &[Stri
 impl CountPhase<'_, '_> {
     /// What is not in the ledger yet.
     fn open<'p>(&self, placed: &'p [PlacedLink]) -> Result<Vec<OpenProgram<'p>>> {
+        self.open_of(placed, |ledger, artifact| {
+            let rows = ledger.counts(artifact)?.into_iter().filter(|row| row.method == self.method);
+            Ok(rows.map(|row| (row.variant, row.input, row.windows)).collect())
+        })
+    }
+
+    /// The same of allocations.
+    fn unallocated<'p>(&self, placed: &'p [PlacedLink]) -> Result<Vec<OpenProgram<'p>>> {
+        self.open_of(placed, |ledger, artifact| {
+            let rows = ledger.allocations(artifact)?.into_iter();
+            Ok(rows.map(|row| (row.variant, row.input, row.windows)).collect())
+        })
+    }
+
+    fn open_of<'p>(
+        &self,
+        placed: &'p [PlacedLink],
+        known: impl Fn(&Ledger, &str) -> Result<Vec<(String, String, u64)>>,
+    ) -> Result<Vec<OpenProgram<'p>>> {
         let failed = failed_cells(self.prepared, self.scene.ledger, self.scene.campaign.id)?;
         let mut open = Vec::new();
         for place in placed {
-            let known = self.scene.ledger.counts(&place.artifact.hash)?;
+            let known = known(self.scene.ledger, &place.artifact.hash)?;
             for &variant in &self.prepared.runnable {
                 let name = &self.prepared.experiment.variants[variant].name;
                 let is_open = |input: &usize| {
                     let ready = &self.prepared.inputs[*input];
-                    let is_known = known.iter().any(|row| {
-                        (&row.variant, &row.input, row.windows, &row.method)
-                            == (name, &ready.row.digest, ready.windows.len() as u64, &self.method)
+                    let windows = ready.windows.len() as u64;
+                    let is_known = known.iter().any(|(variant, input, cut)| {
+                        (variant, input, *cut) == (name, &ready.row.digest, windows)
                     });
                     !is_known && !failed.contains(&place.group.cell(variant, *input))
                 };
@@ -172,6 +201,53 @@ impl CountPhase<'_, '_> {
             }
         }
         Ok(open)
+    }
+
+    /// Counts what programs allocate.
+    fn count_allocations(&mut self, open: &[OpenProgram<'_>]) -> Result<()> {
+        if open.is_empty() {
+            return Ok(());
+        }
+        let compilers: Vec<PathBuf> =
+            self.prepared.compilers.iter().map(|found| found.path.clone()).collect();
+        let library = allocations::HeapLibrary::build(&compilers);
+        for one in open {
+            if assay_linux::interrupt::asked() {
+                break;
+            }
+            let before = self.done;
+            let (rows, stopped) = match &library {
+                Ok(library) => {
+                    let job = Job {
+                        program: &one.placed.artifact.path,
+                        variant: &self.prepared.experiment.variants[one.variant].name,
+                        inputs: one
+                            .inputs
+                            .iter()
+                            .map(|&input| (input, &self.prepared.inputs[input]))
+                            .collect(),
+                        most_units: UNITS,
+                        predictors: &[],
+                        cpu: self.scene.cpu,
+                        patience: self.scene.patience,
+                        deadline: self.deadline,
+                        plugin: None,
+                        preload: Some(&library.path),
+                    };
+                    allocations::count(&job, one.placed, &mut || {})
+                }
+                Err(reason) => (Vec::new(), Some(CutShort::Other(reason.clone()))),
+            };
+            let left: Vec<usize> =
+                one.inputs.iter().copied().filter(|input| rows.iter().all(|(own, _)| own != input)).collect();
+            let rows: Vec<AllocationRow> = rows.into_iter().map(|(_, row)| row).collect();
+            self.scene.ledger.put_allocations(self.scene.campaign.id, &rows)?;
+            if let Some(stopped) = stopped {
+                self.fail(one, &left, &self.said(&stopped))?;
+            }
+            self.advance(before + one.inputs.len() as u64)?;
+        }
+        Ok(())
     }
 
     /// Counts one program, a second time in another build where the emulator lacks an instruction.
@@ -230,6 +306,7 @@ impl CountPhase<'_, '_> {
             patience: self.scene.patience,
             deadline: self.deadline,
             plugin: None,
+            preload: None,
         };
         let (mut done, total, on) = (self.done, self.total, &mut *self.scene.on);
         let mut told = || {

@@ -10,6 +10,7 @@ use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
 use assay_pure::stats::penalty::{Penalty, PredictorMemory};
 use assay_pure::verdict::VariantPlacement;
+use assay_pure::verdict::allocations::CellAllocations;
 use assay_pure::verdict::build::ContrastSide;
 use assay_pure::verdict::cause::Cause;
 use assay_pure::verdict::counts::{CellCounts, CountSource, MissCount, Sides, THIS_CPU, explain};
@@ -29,6 +30,8 @@ pub struct CampaignCounts {
     notes: HashMap<CellId, String>,
     /// Why a cell has none.
     uncounted: HashMap<CellId, String>,
+    /// What cells allocate.
+    pub allocated: Vec<CellAllocations>,
     cost: Option<BranchTimingRow>,
     asked: Vec<CountedEvent>,
 }
@@ -52,6 +55,7 @@ impl CampaignCounts {
             counted.cost = ledger.branch_timing(&machine_key(&row.machine))?;
         }
         let inputs = ledger.campaign_inputs(row.id)?;
+        counted.allocated = allocated(ledger, row, experiment, &inputs)?;
         let as_built = ledger.processes(row.id)?.into_iter().filter(|process| process.rotation.is_none());
         let as_built: Vec<(ProcessRow, Vec<CountRow>)> = as_built
             .map(|process| ledger.counts(&process.artifact).map(|rows| (process, rows)))
@@ -88,6 +92,8 @@ impl CampaignCounts {
             };
             if !counted.cells.iter().any(|cell| is_cell(cell, &name)) {
                 counted.uncounted.insert(name, failure.reason.clone());
+            } else if counted.allocated_of(&name).is_none() {
+                counted.notes.entry(name).or_insert_with(|| failure.reason.clone());
             }
         }
         Ok(counted)
@@ -157,6 +163,13 @@ impl CampaignCounts {
     /// Events per unit of a cell, by the names that were asked for.
     pub fn per_unit(&self, name: &CellId) -> BTreeMap<String, page::Count> {
         let mut counts = BTreeMap::new();
+        for event in self.asked.iter().filter(|event| event.is_of_memory()) {
+            if let Some(value) = self.allocated_of(name).and_then(|cell| cell.of(*event)) {
+                let source = CountSource::Counted;
+                let count = page::Count { value, source, lower: None, upper: None, predictor: None };
+                counts.insert(event.to_string(), count);
+            }
+        }
         let Some(cell) = self.cells.iter().find(|cell| is_cell(cell, name)) else { return counts };
         let source = cell.source;
         let plain = |value| page::Count { value, source, lower: None, upper: None, predictor: None };
@@ -164,6 +177,9 @@ impl CampaignCounts {
             let count = match event {
                 CountedEvent::Instructions => plain(cell.instructions),
                 CountedEvent::Branches => plain(cell.branches),
+                CountedEvent::Allocations | CountedEvent::AllocatedBytes | CountedEvent::PeakBytes => {
+                    continue;
+                }
                 CountedEvent::Cycles => match cell.cycles {
                     Some(cycles) => plain(cycles),
                     None => continue,
@@ -184,6 +200,13 @@ impl CampaignCounts {
             counts.insert(event.to_string(), count);
         }
         counts
+    }
+
+    fn allocated_of(&self, name: &CellId) -> Option<&CellAllocations> {
+        self.allocated.iter().find(|cell| {
+            (cell.variant.as_str(), cell.input.as_str(), cell.compiler.as_str(), cell.flags.as_str())
+                == name.names()
+        })
     }
 
     /// Why a cell has no counts, or what the reader must know of them.
@@ -287,6 +310,44 @@ pub fn learned_input(found: &Learned, unit: &str) -> page::LearnedInput {
         enough_units: found.enough_units,
         note,
     }
+}
+
+/// What the as-built links of a campaign allocate, per unit.
+fn allocated(
+    ledger: &Ledger,
+    row: &CampaignRow,
+    experiment: &Experiment,
+    inputs: &[CampaignInput],
+) -> Result<Vec<CellAllocations>> {
+    if !experiment.events.iter().any(|event| event.is_of_memory()) {
+        return Ok(Vec::new());
+    }
+    let mut found: Vec<CellAllocations> = Vec::new();
+    let as_built = ledger.processes(row.id)?.into_iter().filter(|process| process.rotation.is_none());
+    for process in as_built {
+        let rows = ledger.allocations(&process.artifact)?;
+        for input in inputs.iter().filter(|input| uncounted_use(experiment, &input.name).is_none()) {
+            let name = process.cell(&input.name);
+            let own = rows.iter().rev().find(|row| {
+                (&row.variant, &row.input, row.windows) == (&name.variant, &input.digest, input.windows)
+            });
+            let Some(own) = own.filter(|own| own.units > 0) else { continue };
+            let per_unit = |count: u64| count as f64 / own.units as f64;
+            let cell = CellAllocations {
+                variant: name.variant,
+                input: name.input,
+                compiler: name.compiler,
+                flags: name.flags,
+                allocations: per_unit(own.allocations),
+                bytes: per_unit(own.bytes),
+                peak_bytes: per_unit(own.peak_bytes),
+            };
+            if !found.contains(&cell) {
+                found.push(cell);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The input that stands for what is counted, where this one is another use of it.

@@ -4,7 +4,7 @@
 use super::fault::{ProgramFault, Stage};
 use super::flag::{RawSample, RegionCost};
 use assay_linux::process::{Incoming, Launch, WorkerProcess};
-use assay_pure::protocol::{Abilities, CallUsage, MAX_LINE, Problem, Reply, Request, VariantKind};
+use assay_pure::protocol::{Abilities, Allocated, CallUsage, MAX_LINE, Problem, Reply, Request, VariantKind};
 use std::time::{Duration, Instant};
 
 /// A variant as the program announced it.
@@ -77,6 +77,8 @@ pub struct Walked {
     pub units: u64,
     /// All answers combined, equal for every variant of a kind that got the same request.
     pub check: u64,
+    /// What the passes allocated, where that is counted.
+    pub allocated: Option<Allocated>,
 }
 
 /// A greeted program.
@@ -243,7 +245,7 @@ impl Worker {
     fn walk_as(&mut self, variant: u32, walk: &WalkRequest, idle: bool) -> Result<Walked, ProgramFault> {
         let WalkRequest { input, window, windows, passes } = *walk;
         match self.ask(Stage::Count, &Request::Trace { variant, input, window, windows, passes, idle })? {
-            Reply::Traced { units, check } => Ok(Walked { units, check }),
+            Reply::Traced { units, check, allocated } => Ok(Walked { units, check, allocated }),
             other => Err(self.unexpected(Stage::Count, &other)),
         }
     }

@@ -4,8 +4,8 @@
 use super::Ledger;
 use super::ledger::now;
 use super::rows::{
-    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CountRow, FailureRow, IdentityRow, InputRow,
-    NewCampaign, ProcessRow, Round, SampleRow,
+    AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CountRow, FailureRow, IdentityRow,
+    InputRow, NewCampaign, ProcessRow, Round, SampleRow,
 };
 use anyhow::Result;
 use assay_pure::ledger::Flag;
@@ -226,6 +226,35 @@ impl Ledger {
                 now()
             ],
         )
+    }
+
+    /// Keeps what was allocated, all in one transaction.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_allocations(&self, campaign: i64, rows: &[AllocationRow]) -> Result<()> {
+        self.transaction(|connection| {
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO allocation (campaign, artifact, variant, input, windows, calls, units, allocations, bytes, \
+                 peak_bytes, at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+            )?;
+            for row in rows {
+                insert.execute(params![
+                    campaign,
+                    row.artifact,
+                    row.variant,
+                    row.input,
+                    row.windows as i64,
+                    row.calls as i64,
+                    row.units as i64,
+                    row.allocations as i64,
+                    row.bytes as i64,
+                    row.peak_bytes as i64,
+                    now()
+                ])?;
+            }
+            Ok(())
+        })
     }
 
     /// Keeps counts, all in one transaction.

@@ -3,8 +3,8 @@
 use super::Ledger;
 use super::ledger::word;
 use super::rows::{
-    Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow, IdentityRow,
-    InputRow, ProcessRow, Round, SampleRow,
+    AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow,
+    IdentityRow, InputRow, ProcessRow, Round, SampleRow,
 };
 use anyhow::{Context, Result};
 use assay_pure::ledger::{Flag, Stage, Stopped};
@@ -254,6 +254,28 @@ impl Ledger {
                 note: row.get(13)?,
                 id: row.get(14)?,
                 cycles: counted(row, 15)?,
+            })
+        })
+    }
+
+    /// What variants of an artifact allocate, in the order in which it was found out.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn allocations(&self, artifact: &str) -> Result<Vec<AllocationRow>> {
+        let sql = "SELECT artifact, variant, input, windows, calls, units, allocations, bytes, peak_bytes FROM allocation \
+                   WHERE artifact = ? ORDER BY id";
+        self.rows("allocations", sql, [artifact], |row| {
+            Ok(AllocationRow {
+                artifact: row.get(0)?,
+                variant: row.get(1)?,
+                input: row.get(2)?,
+                windows: unsigned(row, 3)?,
+                calls: unsigned(row, 4)?,
+                units: unsigned(row, 5)?,
+                allocations: unsigned(row, 6)?,
+                bytes: unsigned(row, 7)?,
+                peak_bytes: unsigned(row, 8)?,
             })
         })
     }

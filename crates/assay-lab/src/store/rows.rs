@@ -104,6 +104,29 @@ pub struct ArtifactRow {
     pub text_bytes: u64,
 }
 
+/// What a variant of an artifact allocates on an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllocationRow {
+    /// The binary as built.
+    pub artifact: String,
+    /// Its variant.
+    pub variant: String,
+    /// Content of the input.
+    pub input: String,
+    /// Into how many windows it was cut.
+    pub windows: u64,
+    /// Calls that were counted.
+    pub calls: u64,
+    /// Units in all of them.
+    pub units: u64,
+    /// Blocks; one that is resized counts again.
+    pub allocations: u64,
+    /// Bytes that were asked for.
+    pub bytes: u64,
+    /// The sum over calls of the most at once, beyond what was there before.
+    pub peak_bytes: u64,
+}
+
 /// A proven answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {

@@ -43,6 +43,15 @@ pub struct ClaimSpec {
     pub branches_per_unit: Option<f64>,
     /// Claimed cycles per unit.
     pub cycles_per_unit: Option<f64>,
+    /// Claimed allocations per unit.
+    #[serde(default)]
+    pub allocations_per_unit: Option<f64>,
+    /// Claimed bytes allocated per unit.
+    #[serde(default)]
+    pub allocated_bytes_per_unit: Option<f64>,
+    /// Claimed most bytes at once, per unit of a call.
+    #[serde(default)]
+    pub peak_bytes_per_unit: Option<f64>,
     /// A share of a whole, as a fraction; above 1 it is impossible.
     pub share: Option<f64>,
     /// Two numbers of the claim itself that must reproduce `change` or `ratio`: before.

@@ -1,4 +1,4 @@
-//! What is counted beside the time: hardware events, by perf's own names.
+//! What is counted beside the time: hardware events, by perf's own names, and allocated memory.
 
 use std::fmt;
 
@@ -14,15 +14,24 @@ pub enum CountedEvent {
     BranchMisses,
     /// Cycles of the core's clock while the program ran; only counters tell them, no trace does.
     Cycles,
+    /// Blocks allocated, one that is resized counted again.
+    Allocations,
+    /// Bytes that were asked for.
+    AllocatedBytes,
+    /// The most bytes at once in a call, beyond those that were there before it.
+    PeakBytes,
 }
 
 impl CountedEvent {
     /// All of them, in the order in which reports show them.
-    pub const ALL: [CountedEvent; 4] = [
+    pub const ALL: [CountedEvent; 7] = [
         CountedEvent::Instructions,
         CountedEvent::Branches,
         CountedEvent::BranchMisses,
         CountedEvent::Cycles,
+        CountedEvent::Allocations,
+        CountedEvent::AllocatedBytes,
+        CountedEvent::PeakBytes,
     ];
 
     /// Its name.
@@ -32,7 +41,15 @@ impl CountedEvent {
             CountedEvent::Branches => "branches",
             CountedEvent::BranchMisses => "branch-misses",
             CountedEvent::Cycles => "cycles",
+            CountedEvent::Allocations => "allocations",
+            CountedEvent::AllocatedBytes => "allocated-bytes",
+            CountedEvent::PeakBytes => "peak-bytes",
         }
+    }
+
+    /// Whether it is of allocated memory, which a run of its own counts, and not of what is executed.
+    pub const fn is_of_memory(self) -> bool {
+        matches!(self, CountedEvent::Allocations | CountedEvent::AllocatedBytes | CountedEvent::PeakBytes)
     }
 }
 

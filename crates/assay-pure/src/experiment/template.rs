@@ -62,7 +62,8 @@ unit = "byte"
 # "branch-misses" and "cycles": by hardware counters where the machine has them,
 # else (but for cycles) by running the program under an emulator, with simulated
 # branch predictors. Then the report says how much of a difference is work and
-# how much is prediction.
+# how much is prediction. And "allocations", "allocated-bytes" and "peak-bytes":
+# counted exactly by a run of its own, of C, C++ and Rust alike.
 # Default: nothing, because counting takes extra time.
 #events = []
 
@@ -256,7 +257,8 @@ format = "bytes"
 
 # Statements to be confirmed or refuted. Besides a text a claim has at
 # least one of: says, ratio, ns_per_unit, miss_rate, misses_per_unit,
-# instructions_per_unit, branches_per_unit, cycles_per_unit, share, change.
+# instructions_per_unit, branches_per_unit, cycles_per_unit, allocations_per_unit,
+# allocated_bytes_per_unit, peak_bytes_per_unit, share, change.
 #[[claims]]
 #text = "four accumulators are twice as fast"
 #source = "a blog"
@@ -284,6 +286,9 @@ format = "bytes"
 #instructions_per_unit = 3.1
 #branches_per_unit = 0.5
 #cycles_per_unit = 1.2
+#allocations_per_unit = 0
+#allocated_bytes_per_unit = 0
+#peak_bytes_per_unit = 0
 #share = "33 %"
 
 # Plain arithmetic can be checked too: before, after and what follows from them.

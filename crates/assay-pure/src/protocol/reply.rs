@@ -45,6 +45,25 @@ impl fmt::Display for VariantKind {
     }
 }
 
+/// What passes allocated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allocated {
+    /// Blocks; one that is resized counts again.
+    pub allocations: u64,
+    /// Bytes that were asked for.
+    pub bytes: u64,
+    /// The most bytes at once in a pass, beyond those that were allocated when it began.
+    pub peak_bytes: u64,
+}
+
+impl fmt::Display for Allocated {
+    /// The fields of `traced`, each with a space before it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { allocations, bytes, peak_bytes } = self;
+        write!(f, " allocations={allocations} allocated={bytes} peak={peak_bytes}")
+    }
+}
+
 /// One line from a measured program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
@@ -126,6 +145,8 @@ pub enum Reply {
         units: u64,
         /// The answers of all calls of all passes combined in order.
         check: u64,
+        /// What the passes allocated, where a library that counts it is loaded.
+        allocated: Option<Allocated>,
     },
     /// A request that could not be served; the program goes on.
     Error {
@@ -190,7 +211,10 @@ impl Reply {
                 let cost = state_bytes.map(|bytes| format!(" state_bytes={bytes}")).unwrap_or_default();
                 format!("measured check={check:016x}{cost}\n")
             }
-            Self::Traced { units, check } => format!("traced units={units} check={check:016x}\n"),
+            Self::Traced { units, check, allocated } => {
+                let said = allocated.map(|all| all.to_string()).unwrap_or_default();
+                format!("traced units={units} check={check:016x}{said}\n")
+            }
             Self::Error { reason } => format!("error reason={reason}\n"),
             Self::Bye => "bye\n".to_owned(),
         }
@@ -260,7 +284,20 @@ fn plain(word: &str, fields: &Fields<'_>) -> Result<Reply, ProtocolError> {
             switches: fields.number("switches")?,
             pulses: pulses(fields)?,
         },
-        "traced" => Reply::Traced { units: fields.number("units")?, check: fields.answer("check")? },
+        "traced" => Reply::Traced {
+            units: fields.number("units")?,
+            check: fields.answer("check")?,
+            allocated: fields
+                .optional("allocations")
+                .map(|_| {
+                    Ok(Allocated {
+                        allocations: fields.number("allocations")?,
+                        bytes: fields.number("allocated")?,
+                        peak_bytes: fields.number("peak")?,
+                    })
+                })
+                .transpose()?,
+        },
         "measured" => Reply::Measured {
             check: fields.answer("check")?,
             state_bytes: fields.optional("state_bytes").map(|_| fields.number("state_bytes")).transpose()?,

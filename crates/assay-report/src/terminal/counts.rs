@@ -12,12 +12,16 @@ use assay_pure::words;
 const EVENTS: [(&str, usize); 4] =
     [("instructions", 1), ("branches", 1), ("branch-misses", 2), ("cycles", 1)];
 
+/// The same of allocated memory.
+const MEMORY: [(&str, usize); 3] = [("allocations", 3), ("allocated-bytes", 1), ("peak-bytes", 1)];
+
 /// Rows in the brief view.
 const MOST_ROWS: usize = 12;
 
 /// Adds the sections.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     figures(page, detail, sheet);
+    memory(page, detail, sheet);
     cost(page, detail, sheet);
     if let Some(explained) = &page.explained {
         times_explained(page, explained, detail, sheet);
@@ -25,7 +29,9 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
 }
 
 fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
-    let counts = || page.cells.iter().flat_map(|cell| cell.per_unit.iter());
+    let is_memory = |name: &str| MEMORY.iter().any(|(event, _)| *event == name);
+    let counts =
+        || page.cells.iter().flat_map(|cell| cell.per_unit.iter()).filter(|(name, _)| !is_memory(name));
     let mut events: Vec<(&str, usize)> =
         EVENTS.into_iter().filter(|(event, _)| counts().any(|(name, _)| name == event)).collect();
     // Three figures in an entry leave no room for variants.
@@ -65,6 +71,26 @@ fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
         );
         let others = if own.len() > 1 { format!(" and {} more", own.len() - 1) } else { String::new() };
         sheet.labelled(Ink::Doubt, "  not counted  ", &format!("{first}{others}: {reason}"));
+    }
+}
+
+/// What calls allocate.
+fn memory(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    let is_counted = |event: &str| page.cells.iter().any(|cell| cell.per_unit.contains_key(event));
+    let events: Vec<(&str, usize)> = MEMORY.into_iter().filter(|(event, _)| is_counted(event)).collect();
+    if events.is_empty() {
+        return;
+    }
+    sheet.heading(&format!("Allocated per {}", page.unit));
+    let names: Vec<&str> = events.iter().map(|(event, _)| *event).collect();
+    let text = format!("{}, counted exactly in a run of its own.", names.join(" / "));
+    sheet.paragraph(Ink::Dim, "  ", &text);
+    sheet.gap();
+    let (table, left) = table(page, detail, &events);
+    sheet.table(&table);
+    if left > 0 {
+        sheet.gap();
+        sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", words::plural(left as u64, "more row")));
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) fn claims_of(
         cells: &figures,
         inputs: &facts,
         counts: &counted.cells,
+        allocated: &counted.allocated,
         baseline: &experiment.baseline,
         margin: experiment.minimum_effect,
     };

@@ -33,6 +33,8 @@ pub(super) struct Job<'a> {
     pub deadline: Instant,
     /// The tracer's plugin, where it is not the lab's own.
     pub plugin: Option<&'a Path>,
+    /// A library that is loaded ahead of all others.
+    pub preload: Option<&'a Path>,
 }
 
 /// What came of one input.
@@ -78,7 +80,8 @@ pub(super) fn converse<T>(
     each: Each<'_, T>,
     told: &mut dyn FnMut(),
 ) -> (Vec<T>, Option<CutShort>, Option<ExitStatus>) {
-    let environment = environment(0);
+    let mut environment = environment(0);
+    environment.extend(job.preload.map(|library| ("LD_PRELOAD".to_owned(), library.display().to_string())));
     let launch = Launch { prefix, program: job.program, environment: &environment, cpu: Some(job.cpu) };
     let mut done = Vec::new();
     let started = Worker::start(&launch, job.patience).map_err(|fault| why(&fault));

@@ -12,7 +12,7 @@ const SAYS: &[(&str, Says)] =
     &[("faster", Says::Faster), ("slower", Says::Slower), ("equivalent", Says::Equivalent)];
 
 /// At least one of these must be stated.
-const STATEMENTS: [&str; 10] = [
+const STATEMENTS: [&str; 13] = [
     "says",
     "ratio",
     "ns_per_unit",
@@ -21,18 +21,24 @@ const STATEMENTS: [&str; 10] = [
     "instructions_per_unit",
     "branches_per_unit",
     "cycles_per_unit",
+    "allocations_per_unit",
+    "allocated_bytes_per_unit",
+    "peak_bytes_per_unit",
     "share",
     "change",
 ];
 
 /// Figures of a variant's cells: what they are may be off by a tolerance, and whose they are must be known.
-const FIGURES: [&str; 6] = [
+const FIGURES: [&str; 9] = [
     "ns_per_unit",
     "miss_rate",
     "misses_per_unit",
     "instructions_per_unit",
     "branches_per_unit",
     "cycles_per_unit",
+    "allocations_per_unit",
+    "allocated_bytes_per_unit",
+    "peak_bytes_per_unit",
 ];
 
 /// What claims may refer to.
@@ -84,6 +90,7 @@ fn read_keys(reader: &mut TomlReader, table: &TomlTable) -> ClaimSpec {
     let any = convert::fraction(|_| true);
     let from_0 = convert::fraction(|number| number >= 0.0);
     let above_0 = convert::number(|number| number > 0.0);
+    let least_0 = convert::number(|number| number >= 0.0);
     ClaimSpec {
         text: reader.read(table, "text", convert::text).unwrap_or_default(),
         source: reader.read(table, "source", convert::text),
@@ -100,13 +107,16 @@ fn read_keys(reader: &mut TomlReader, table: &TomlTable) -> ClaimSpec {
         ns_per_unit: reader.read(table, "ns_per_unit", &above_0),
         // Not bounded by 1: an impossible rate is a claim to refute, not a mistake in the file.
         miss_rate: reader.read(table, "miss_rate", &from_0),
-        misses_per_unit: reader.read(table, "misses_per_unit", convert::number(|number| number >= 0.0)),
+        misses_per_unit: reader.read(table, "misses_per_unit", &least_0),
         instructions_per_unit: reader.read(table, "instructions_per_unit", &above_0),
-        branches_per_unit: reader.read(table, "branches_per_unit", convert::number(|number| number >= 0.0)),
+        branches_per_unit: reader.read(table, "branches_per_unit", &least_0),
         cycles_per_unit: reader.read(table, "cycles_per_unit", &above_0),
+        allocations_per_unit: reader.read(table, "allocations_per_unit", &least_0),
+        allocated_bytes_per_unit: reader.read(table, "allocated_bytes_per_unit", &least_0),
+        peak_bytes_per_unit: reader.read(table, "peak_bytes_per_unit", &least_0),
         share: reader.read(table, "share", &from_0),
         before: reader.read(table, "before", &above_0),
-        after: reader.read(table, "after", convert::number(|number| number >= 0.0)),
+        after: reader.read(table, "after", &least_0),
         change: reader.read(table, "change", &any),
     }
 }
@@ -172,7 +182,7 @@ fn candidate(
     context: &ClaimScope,
 ) -> Option<String> {
     let arithmetic = table.has("before") && table.has("after");
-    let counted = ["instructions_per_unit", "branches_per_unit", "cycles_per_unit"];
+    let counted = &FIGURES[3..];
     let measured = table.has("says")
         || table.has("ns_per_unit")
         || counted.iter().any(|key| table.has(key))

@@ -53,7 +53,7 @@ pub(in crate::experiment) const TOP: &[SchemaKey] = &[
     key("clock", "\"wall\" or \"thread_cpu\"", "clock = \"wall\""),
     key(
         "events",
-        "a list of \"instructions\", \"branches\", \"branch-misses\" and \"cycles\"",
+        "a list of \"instructions\", \"branches\", \"branch-misses\", \"cycles\", \"allocations\", \"allocated-bytes\" and \"peak-bytes\"",
         "events = [\"instructions\", \"branches\", \"branch-misses\"]",
     ),
     key(
@@ -361,6 +361,9 @@ pub(in crate::experiment) const CLAIM: &[SchemaKey] = &[
     key("instructions_per_unit", POSITIVE, "instructions_per_unit = 30.8"),
     key("branches_per_unit", "a number from 0", "branches_per_unit = 3.5"),
     key("cycles_per_unit", POSITIVE, "cycles_per_unit = 26.1"),
+    key("allocations_per_unit", "a number from 0", "allocations_per_unit = 0"),
+    key("allocated_bytes_per_unit", "a number from 0", "allocated_bytes_per_unit = 24"),
+    key("peak_bytes_per_unit", "a number from 0", "peak_bytes_per_unit = 8.5"),
     key("share", "a share of a whole: a fraction from 0, or a string such as \"40 %\"", "share = \"40 %\""),
     key("before", POSITIVE, "before = 17098340"),
     key("after", "a number from 0", "after = 9000000"),

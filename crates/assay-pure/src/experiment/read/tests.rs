@@ -314,6 +314,9 @@ fn reads_every_statement_of_a_claim() {
         instructions_per_unit = 8
         branches_per_unit = 0
         cycles_per_unit = 3.5
+        allocations_per_unit = 0
+        allocated_bytes_per_unit = 24
+        peak_bytes_per_unit = 8.5
         share = 1.5
         before = 4
         after = 0
@@ -339,6 +342,9 @@ fn reads_every_statement_of_a_claim() {
         instructions_per_unit: Some(8.0),
         branches_per_unit: Some(0.0),
         cycles_per_unit: Some(3.5),
+        allocations_per_unit: Some(0.0),
+        allocated_bytes_per_unit: Some(24.0),
+        peak_bytes_per_unit: Some(8.5),
         share: Some(1.5),
         before: Some(4.0),
         after: Some(0.0),

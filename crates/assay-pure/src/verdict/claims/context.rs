@@ -3,6 +3,7 @@
 use super::scope;
 use crate::experiment::ClaimSpec;
 use crate::stats::margin::Margin;
+use crate::verdict::allocations::CellAllocations;
 use crate::verdict::counts::CellCounts;
 use crate::verdict::judge::Judgement;
 use crate::verdict::placement_table::VariantPlacement;
@@ -69,6 +70,8 @@ pub struct ClaimContext<'a> {
     pub inputs: &'a [InputFacts],
     /// Counts per cell, where anything was counted or traced.
     pub counts: &'a [CellCounts],
+    /// Allocations per cell, where they were counted.
+    pub allocated: &'a [CellAllocations],
 }
 
 impl ClaimContext<'_> {
@@ -82,6 +85,18 @@ impl ClaimContext<'_> {
                 && scope::globs(&claim.flags, &cell.flags)
         };
         self.counts.iter().filter(in_scope).collect()
+    }
+
+    /// The cells with allocations that a claim speaks of.
+    pub(super) fn allocated_in(&self, claim: &ClaimSpec) -> Vec<&CellAllocations> {
+        let Some(candidate) = claim.candidate.as_deref() else { return Vec::new() };
+        let in_scope = |cell: &&CellAllocations| {
+            cell.variant == candidate
+                && scope::names(&claim.inputs, &cell.input)
+                && scope::globs(&claim.compilers, &cell.compiler)
+                && scope::globs(&claim.flags, &cell.flags)
+        };
+        self.allocated.iter().filter(in_scope).collect()
     }
 
     /// Of these, the ones whose mispredictions were counted or simulated.

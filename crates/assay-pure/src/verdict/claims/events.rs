@@ -6,7 +6,7 @@
 use super::context::ClaimContext;
 use super::finding::{ClaimFinding, Standing, tolerance};
 use super::scope;
-use crate::experiment::ClaimSpec;
+use crate::experiment::{ClaimSpec, CountedEvent};
 use crate::verdict::counts::{CellCounts, CountSource};
 
 /// One finding per statement and cell.
@@ -18,15 +18,44 @@ pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimF
         (claim.cycles_per_unit, "cycles", |cell| cell.cycles),
     ];
     let cells = context.counted_in(claim);
+    let mut findings = of_memory(claim, context);
     let stated = statements.iter().filter_map(|(claimed, event, count)| Some(((*claimed)?, *event, *count)));
-    stated
-        .flat_map(|(claimed, event, count)| {
-            if cells.is_empty() {
-                return vec![ClaimFinding::new(Standing::Open, format!("no such {event} were counted"))];
-            }
-            cells.iter().map(|cell| of_cell(claim, (claimed, event), cell, count(cell))).collect()
-        })
-        .collect()
+    findings.extend(stated.flat_map(|(claimed, event, count)| {
+        if cells.is_empty() {
+            return vec![ClaimFinding::new(Standing::Open, format!("no such {event} were counted"))];
+        }
+        cells.iter().map(|cell| of_cell(claim, (claimed, event), cell, count(cell))).collect()
+    }));
+    findings
+}
+
+/// The same of what is allocated.
+fn of_memory(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
+    let statements = [
+        (claim.allocations_per_unit, CountedEvent::Allocations, "allocations"),
+        (claim.allocated_bytes_per_unit, CountedEvent::AllocatedBytes, "allocated bytes"),
+        (claim.peak_bytes_per_unit, CountedEvent::PeakBytes, "bytes at once"),
+    ];
+    let cells = context.allocated_in(claim);
+    let mut findings = Vec::new();
+    for (claimed, event, words) in statements {
+        let Some(claimed) = claimed else { continue };
+        if cells.is_empty() {
+            findings.push(ClaimFinding::new(Standing::Open, format!("no such {words} were counted")));
+        }
+        for cell in &cells {
+            let count = cell.of(event).expect("all three are of memory");
+            let agrees = (count - claimed).abs() <= tolerance(claim) * claimed;
+            let standing = if agrees { Standing::Holds } else { Standing::Contradicted };
+            let place = format!("{} ({}, {})", cell.input, cell.compiler, cell.flags);
+            let text = format!(
+                "{} takes {count:.2} {words} per unit on {place}, counted, claimed {claimed}",
+                cell.variant
+            );
+            findings.push(ClaimFinding::new(standing, text));
+        }
+    }
+    findings
 }
 
 fn of_cell(

@@ -4,6 +4,7 @@ use super::*;
 use crate::experiment::Says;
 use crate::stats::margin::Margin;
 use crate::verdict::Judgement;
+use crate::verdict::allocations::CellAllocations;
 use crate::verdict::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use crate::verdict::counts::{CellCounts, CountSource, MissCount};
 use crate::verdict::{VerdictOptions, judge};
@@ -72,6 +73,9 @@ fn claim(text: &str) -> ClaimSpec {
         instructions_per_unit: None,
         branches_per_unit: None,
         cycles_per_unit: None,
+        allocations_per_unit: None,
+        allocated_bytes_per_unit: None,
+        peak_bytes_per_unit: None,
         share: None,
         before: None,
         after: None,
@@ -118,6 +122,7 @@ fn result(claim: &ClaimSpec) -> ClaimResult {
         cells: &cells,
         inputs: &inputs,
         counts: &[],
+        allocated: &[],
     };
     check(claim, &context)
 }
@@ -158,6 +163,7 @@ fn counted_over(conditional: f64, claim: &ClaimSpec, source: CountSource, misses
         cells: &[],
         inputs: &inputs,
         counts: &counts,
+        allocated: &[],
     };
     check(claim, &context)
 }
@@ -404,6 +410,7 @@ fn a_ghost_is_named_where_the_as_built_comparison_looks_as_claimed() {
         cells: &[],
         inputs: &[],
         counts: &[],
+        allocated: &[],
     };
     let found = check(&ClaimSpec { says: Some(Says::Faster), ..about("table", &[]) }, &context);
     assert_eq!(found.status, ClaimStatus::Refuted);
@@ -426,6 +433,7 @@ fn placement_is_blamed_only_where_the_as_built_comparison_agrees_with_the_claim(
             cells: &[],
             inputs: &[],
             counts: &[],
+            allocated: &[],
         };
         let result = check(&ClaimSpec { says: Some(says), ..about("table", &[]) }, &context);
         assert_eq!(result.status, ClaimStatus::Refuted);
@@ -456,6 +464,7 @@ fn a_verdict_taken_back_leaves_the_ratio_open() {
         cells: &[],
         inputs: &[],
         counts: &[],
+        allocated: &[],
     };
     let found = check(&ClaimSpec { ratio: Some(1.3), ..about("table", &[]) }, &context);
     assert_eq!(found.status, ClaimStatus::Undecided);
@@ -483,6 +492,7 @@ fn a_claim_about_compilers_is_held_against_the_contrasts_of_compilers() {
         cells: &[],
         inputs: &[],
         counts: &[],
+        allocated: &[],
     };
     let newer = ClaimSpec {
         compilers: vec!["gcc-12".into()],
@@ -540,6 +550,7 @@ fn what_a_claim_does_not_say_of_the_other_build_is_as_the_candidates() {
         cells: &[],
         inputs: &[],
         counts: &[],
+        allocated: &[],
     };
     let faster = ClaimSpec { says: Some(Says::Faster), ..about("visit", &[]) };
     let compilers = ClaimSpec { baseline_compiler: Some("gcc-11".into()), ..faster.clone() };
@@ -574,4 +585,38 @@ fn counts_of_instructions_branches_and_cycles_are_held_against_what_was_counted(
     assert!(traced.found.contains("a trace has no cycles"), "{}", traced.found);
     let elsewhere = ClaimSpec { inputs: vec!["burst".into()], ..instructions(8.0) };
     assert_eq!(counted(&elsewhere, CountSource::Traced, &[]).status, ClaimStatus::Undecided);
+}
+
+#[test]
+fn claims_of_allocations_are_compared_with_what_was_counted() {
+    let allocated = [CellAllocations {
+        variant: "branch".into(),
+        input: "realistic".into(),
+        compiler: "gcc-12".into(),
+        flags: "O2".into(),
+        allocations: 0.5,
+        bytes: 24.0,
+        peak_bytes: 0.0,
+    }];
+    let judgement = measured();
+    let found = |claim: ClaimSpec| {
+        let context = ClaimContext {
+            judgement: &judgement,
+            baseline: "branch",
+            margin: Margin::of(0.01),
+            cells: &[],
+            inputs: &[],
+            counts: &[],
+            allocated: &allocated,
+        };
+        check(&claim, &context)
+    };
+    let about = || about("branch", &["realistic"]);
+    let status = |claim| found(claim).status;
+    assert_eq!(status(ClaimSpec { allocations_per_unit: Some(0.51), ..about() }), ClaimStatus::Confirmed);
+    assert_eq!(status(ClaimSpec { allocations_per_unit: Some(0.0), ..about() }), ClaimStatus::Refuted);
+    assert_eq!(status(ClaimSpec { allocated_bytes_per_unit: Some(30.0), ..about() }), ClaimStatus::Refuted);
+    assert_eq!(status(ClaimSpec { peak_bytes_per_unit: Some(0.0), ..about() }), ClaimStatus::Confirmed);
+    let elsewhere = ClaimSpec { inputs: vec!["burst".into()], allocations_per_unit: Some(0.0), ..about() };
+    assert_eq!(status(elsewhere), ClaimStatus::Undecided);
 }
