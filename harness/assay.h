@@ -480,7 +480,8 @@ ASSAY_INLINE void assay_pass_open(const struct assay_pass *pass)
     if (allocated != NULL) {
         allocated->from_allocations = allocated->heap->allocations;
         allocated->from_allocated = allocated->heap->allocated;
-        allocated->from_live = allocated->heap->peak = allocated->heap->live;
+        allocated->from_live = allocated->heap->live;
+        allocated->heap->peak = allocated->from_live;
     }
     assay_mark(1, pass->variant, pass->input, pass->pass);
     assay_clobber();
@@ -2224,7 +2225,7 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
 }
 
 /* What counts allocations, or NULL. */
-static inline volatile struct assay_heap *assay_heap(void)
+static inline volatile struct assay_heap *assay_find_heap(void)
 {
     const char *address = getenv("ASSAY_HEAP");
     return address == NULL ? NULL : (volatile struct assay_heap *)(uintptr_t)strtoull(address, NULL, 16);
@@ -2249,7 +2250,7 @@ static inline void assay_serve_trace(struct assay_channel *channel, struct assay
     pass.variant = (unsigned long)variant;
     pass.input = (unsigned long)input->id;
     memset(&allocated, 0, sizeof allocated);
-    allocated.heap = assay_heap();
+    allocated.heap = assay_find_heap();
     pass.allocated = allocated.heap != NULL ? &allocated : NULL;
     for (i = 0; i < passes; i++) {
         const char *why;
