@@ -21,6 +21,7 @@
  *     ASSAY_LOOP("name", state, in) { ... while (assay_next(state)) { ... } assay_answer(state, value); }
  *     assay_use(x)       keeps x, and what it points to, alive: the compiler must compute it
  *     assay_clobber()    the compiler must believe that all memory was read and written
+ *     assay_input(data, "table")   a second input that the experiment gives beside the one that `data` is of
  *     assay_reads(memory, bytes)   declares memory that variants read beside their input (a table, an index): states
  *                        with cold data make it cold too; 0 bytes take the declaration back
  *
@@ -104,6 +105,7 @@ extern int madvise(void *start, size_t bytes, int advice);
 #define ASSAY_LISTED_MAX 16777216u  /* calls of one sample where they are listed beforehand */
 #define ASSAY_COPIES_MAX 1048576u   /* copies of one input */
 #define ASSAY_DECLARED_MAX 64       /* stretches of memory that a program declares */
+#define ASSAY_BESIDE_MAX 64         /* second inputs, of all inputs together */
 #define ASSAY_EVICT_BYTES 67108864u /* walked over to empty the caches, unless the lab says more */
 #if !defined(ASSAY_FRESH_BYTES)
 #define ASSAY_FRESH_BYTES 67108864u /* of all fresh states that exist at once, unless the lab says more */
@@ -163,6 +165,18 @@ struct assay_declared {
     } memory[ASSAY_DECLARED_MAX];
 };
 __attribute__((weak, visibility("hidden"))) struct assay_declared assay_declared_1;
+/* Second inputs: those of the input that is worked on are looked up by its path. */
+struct assay_beside {
+    const char *path; /* of the input that is worked on; NULL: none */
+    size_t count;
+    struct {
+        const char *of; /* the path that it is beside; NULL: the place is free */
+        char name[64];
+        uint8_t *map;
+        size_t size, mapped_bytes;
+    } known[ASSAY_BESIDE_MAX];
+};
+__attribute__((weak, visibility("hidden"))) struct assay_beside assay_beside_1;
 /* The first byte of the program's image, defined by the linker: an entry is named by its distance from here. */
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 #if defined(__cplusplus)
@@ -570,6 +584,7 @@ struct assay_loaded {
     struct assay_window *windows;
     size_t window_count;
     struct assay_prepared *prepared; /* one per variant */
+    char *path; /* NULL: made by the program itself */
 };
 
 struct assay_program {
@@ -625,6 +640,76 @@ static inline uint8_t *assay_map_file(const char *path, size_t *size, size_t *ma
     return map;
 }
 
+/* C11 alone has no strdup. */
+static inline char *assay_copy_text(const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = (char *)malloc(bytes);
+    return copy == NULL ? NULL : (char *)memcpy(copy, text, bytes);
+}
+
+/* What the experiment gives beside an input, under a name (`with = { table = "..." }`): the file PATH.NAME beside the input's
+ * own. `data` is what the call got. Ask for it in `prepare` where calls are short: it costs a comparison of names. A name that
+ * the experiment does not give ends the program. */
+static inline struct assay_input assay_input(const void *data, const char *name)
+{
+    struct assay_beside *beside = &assay_beside_1;
+    struct assay_input found = {NULL, 0, 0};
+    char path[4200], why[512] = "";
+    size_t i, page, free_place = ASSAY_BESIDE_MAX;
+    (void)data;
+    for (i = 0; i < beside->count; i++) {
+        if (beside->known[i].of == NULL) {
+            free_place = i;
+        } else if (beside->known[i].of == beside->path && strcmp(beside->known[i].name, name) == 0) {
+            found.data = beside->known[i].map;
+            found.size = beside->known[i].size;
+            return found;
+        }
+    }
+    if (free_place == ASSAY_BESIDE_MAX && beside->count < ASSAY_BESIDE_MAX) {
+        free_place = beside->count++;
+    }
+    if (beside->path == NULL) {
+        snprintf(why, sizeof why, "there is no input file that it could be beside");
+    } else if (free_place == ASSAY_BESIDE_MAX || strlen(name) >= sizeof beside->known[0].name) {
+        snprintf(why, sizeof why, "there are too many, or the name is too long");
+    } else {
+        snprintf(path, sizeof path, "%.4000s.%.100s", beside->path, name);
+        found.size = SIZE_MAX;
+        found.data = assay_map_file(path, &found.size, &beside->known[free_place].mapped_bytes, why, sizeof why);
+    }
+    if (found.data == NULL) {
+        fprintf(stderr, "assay_input: no second input \"%.100s\": %s. In the experiment: with = { %.100s = \"...\" }\n", name, why, name);
+        exit(2);
+    }
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    for (i = 0; i < found.size; i += page) {
+        assay_use(*(const volatile uint8_t *)(found.data + i));
+    }
+    beside->known[free_place].of = beside->path;
+    snprintf(beside->known[free_place].name, sizeof beside->known[0].name, "%s", name);
+    beside->known[free_place].map = (uint8_t *)(uintptr_t)found.data;
+    beside->known[free_place].size = found.size;
+    return found;
+}
+
+/* The input's second inputs go with it. */
+static inline void assay_forget_beside(const char *path)
+{
+    struct assay_beside *beside = &assay_beside_1;
+    size_t i;
+    for (i = 0; path != NULL && i < beside->count; i++) {
+        if (beside->known[i].of == path) {
+            munmap(beside->known[i].map, beside->known[i].mapped_bytes);
+            beside->known[i].of = NULL;
+        }
+    }
+    if (beside->path == path) {
+        beside->path = NULL;
+    }
+}
+
 /* Touches every page, so that no sample pays for the first access. */
 static inline void assay_touch(const struct assay_loaded *input)
 {
@@ -644,6 +729,8 @@ static inline void assay_unload(struct assay_program *program, struct assay_load
     }
     free(input->prepared);
     free(input->windows);
+    assay_forget_beside(input->path);
+    free(input->path);
     if (input->map != NULL) {
         munmap(input->map, input->mapped_bytes);
     }
@@ -2103,6 +2190,7 @@ static inline int assay_serve_load(struct assay_channel *channel, struct assay_p
         memcpy(path, fields->field[at].value, fields->field[at].value_bytes);
         path[fields->field[at].value_bytes] = '\0';
         loaded.map = assay_map_file(path, &loaded.size, &loaded.mapped_bytes, why, sizeof why);
+        loaded.path = assay_copy_text(path);
     }
     whole = assay_take_windows(channel, windows, &loaded, why, sizeof why, line, got);
     if (why[0] == '\0' && !assay_keep_input(program, &loaded)) {
@@ -2134,6 +2222,8 @@ static inline struct assay_loaded *assay_named(struct assay_program *program, st
         snprintf(fields->problem, sizeof fields->problem, "the variant is unavailable here: %.200s",
                  program->variants[*variant]->reason);
         input = NULL;
+    } else {
+        assay_beside_1.path = input->path;
     }
     return input;
 }
@@ -2494,6 +2584,8 @@ static inline struct assay_loaded *assay_load_alone(struct assay_program *progra
     if (options->input != NULL) {
         loaded.size = SIZE_MAX;
         loaded.map = assay_map_file(options->input, &loaded.size, &loaded.mapped_bytes, why, why_bytes);
+        loaded.path = assay_copy_text(options->input);
+        assay_beside_1.path = loaded.path;
     } else {
         loaded.size = ASSAY_ALONE_BYTES;
         loaded.map = assay_reserve(loaded.size, PROT_READ | PROT_WRITE, &loaded.mapped_bytes);

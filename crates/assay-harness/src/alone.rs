@@ -6,7 +6,7 @@ use crate::inputs::{MappedInput, map_file};
 use crate::options::HarnessOptions;
 use crate::table::{VariantFigures, VariantRow};
 use crate::variant::{RegisteredVariant, objection};
-use crate::{sample, system, table};
+use crate::{beside, sample, system, table};
 use std::process::ExitCode;
 
 const BUILT_IN_BYTES: usize = 1_000_000;
@@ -159,6 +159,8 @@ fn load(options: &HarnessOptions, variants: usize) -> Result<MappedInput, String
     let bytes = data.len() as u64;
     let units = options.units.unwrap_or(bytes);
     let mut input = MappedInput::new(0, data, units, variants);
+    input.path.clone_from(&options.input);
+    beside::enter(options.input.as_deref());
     assert!(input.add_window(0, bytes, units), "the whole input lies within itself");
     Ok(input)
 }

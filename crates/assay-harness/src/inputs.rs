@@ -15,6 +15,8 @@ pub(crate) struct Window {
 /// One input.
 pub(crate) struct MappedInput {
     pub(crate) id: u32,
+    /// Its file, where it has one.
+    pub(crate) path: Option<String>,
     pub(crate) data: &'static [u8],
     pub(crate) units: u64,
     pub(crate) windows: Vec<Window>,
@@ -53,6 +55,7 @@ impl MappedInput {
         data.iter().step_by(system::page_bytes()).for_each(|&byte| crate::use_value(byte));
         Self {
             id,
+            path: None,
             data,
             units,
             windows: Vec::new(),

@@ -6,7 +6,7 @@ use crate::inputs::{MappedInput, map_file};
 use crate::state::Pass;
 use crate::usage::{self, Usage};
 use crate::variant::{RegisteredVariant, objection};
-use crate::{heap, listed, pulse, sample, trace};
+use crate::{beside, heap, listed, pulse, sample, trace};
 use std::ffi::OsStr;
 use std::process::ExitCode;
 
@@ -129,8 +129,11 @@ impl Lab<'_> {
             let id = fields.number("id", 0, u64::from(u32::MAX))?;
             let (size, units) =
                 (fields.number("size", 0, u64::MAX - 1)?, fields.number("units", 0, u64::MAX)?);
-            let data = map_file(fields.text("path")?, Some(size))?;
-            Ok(MappedInput::new(id as u32, data, units, self.variants.len()))
+            let path = fields.text("path")?;
+            let data = map_file(path, Some(size))?;
+            let mut input = MappedInput::new(id as u32, data, units, self.variants.len());
+            input.path = Some(path.to_owned());
+            Ok(input)
         });
         let mut instead = None;
         let announced = announced.unwrap_or(0);
@@ -169,7 +172,10 @@ impl Lab<'_> {
         let input = input.ok_or_else(|| format!("input {id} is not loaded"))?;
         match &self.variants[variant].unavailable {
             Some(why) => Err(format!("the variant is unavailable here: {why}")),
-            None => Ok((variant, input)),
+            None => {
+                beside::enter(self.inputs[input].path.as_deref());
+                Ok((variant, input))
+            }
         }
     }
 

@@ -35,6 +35,7 @@ compile_error!("assay-harness works on 64-bit Linux only: its clocks and mapping
 
 mod alone;
 mod bench;
+mod beside;
 mod channel;
 mod clock;
 mod cool;
@@ -73,6 +74,15 @@ pub fn use_value<T>(value: T) {
 pub fn clobber() {
     // SAFETY: no instruction is executed.
     unsafe { std::arch::asm!("", options(nostack, preserves_flags)) }
+}
+
+/// A second input, which the experiment gives beside the one that a variant is called with: `with = { table = "..." }`.
+///
+/// Ask for it in a `prepare` where calls are short, for it costs a comparison of names. A name that the experiment does not
+/// give ends the program. Run alone with a file, the program finds it as `FILE.table`.
+#[must_use]
+pub fn input(name: &str) -> &'static [u8] {
+    beside::find(name)
 }
 
 /// Declares memory that variants read beside their input (a table, an index): states with cold data make it cold too.

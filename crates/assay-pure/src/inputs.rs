@@ -10,6 +10,7 @@ mod format_error;
 pub mod generate;
 mod guess;
 mod history;
+pub mod keys;
 pub mod kinds;
 pub mod markov;
 mod number;

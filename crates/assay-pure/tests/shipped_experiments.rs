@@ -36,6 +36,7 @@ fn files_named_by(experiment: &Experiment) -> Vec<String> {
         InputSource::Recorded { path } => Some(path.clone()),
         InputSource::Generated { .. }
         | InputSource::Command { .. }
+        | InputSource::Keys { .. }
         | InputSource::Settings { .. }
         | InputSource::Empty => None,
     });

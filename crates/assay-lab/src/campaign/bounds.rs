@@ -146,6 +146,7 @@ mod tests {
             name: "mixed".to_owned(),
             description: None,
             source: InputSource::Generated { generator, units, seed: 1, distinct_units: None },
+            with: Vec::new(),
             format: Format::Varint,
             window_units: 0,
             production_units: None,

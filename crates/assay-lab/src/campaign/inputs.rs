@@ -7,8 +7,9 @@ use crate::store::{InputRow, Ledger};
 use anyhow::{Context, Result};
 use assay_linux::given;
 use assay_linux::output::Output;
-use assay_pure::experiment::spec::{InputSource, InputSpec};
-use assay_pure::inputs::{Description, Window, digest};
+use assay_pure::experiment::spec::{InputSource, InputSpec, SecondInput};
+use assay_pure::inputs::keys::hit_share;
+use assay_pure::inputs::{Description, FormatError, Window, digest};
 use assay_pure::protocol::Request;
 use serde_json::Value;
 use std::io::Write as _;
@@ -54,13 +55,18 @@ impl ReadyInput {
 /// A recorded file is missing or is not of its format; the store cannot be written.
 pub fn ready(spec: &InputSpec, folder: &Path, store: &Path, ledger: &Ledger) -> Result<ReadyInput> {
     let format = spec.format.word();
-    let recipe = recipe(&spec.source, folder)?;
+    let mut recipe = recipe(&spec.source, folder)?;
+    if !spec.with.is_empty() {
+        recipe["with"] = serde_json::to_value(&spec.with)?;
+    }
     let known = match spec.source {
+        // Its second inputs are as quickly made as compared.
+        _ if !spec.with.is_empty() => None,
         // A recorded file can change under its name, so only a recipe that determines the bytes is trusted.
         InputSource::Generated { .. } | InputSource::Settings { .. } | InputSource::Command { .. } => {
             ledger.input_by_recipe(&recipe, &format)?
         }
-        InputSource::Recorded { .. } | InputSource::Empty => None,
+        InputSource::Recorded { .. } | InputSource::Keys { .. } | InputSource::Empty => None,
     };
     if let Some(row) = known
         && let Ok(bytes) = std::fs::read(stored(store, &row.digest))
@@ -72,7 +78,8 @@ pub fn ready(spec: &InputSpec, folder: &Path, store: &Path, ledger: &Ledger) -> 
         return Ok(ReadyInput { name: spec.name.clone(), row, description, file, windows });
     }
     let bytes = bytes_of(spec, folder)?;
-    make(spec, &format, recipe, &bytes, store, ledger)
+    let seconds = seconds_of(spec, folder)?;
+    make(spec, recipe, &bytes, &seconds, store, ledger)
 }
 
 /// What determines the bytes, as the ledger keeps it.
@@ -84,25 +91,75 @@ fn recipe(source: &InputSource, folder: &Path) -> Result<Value> {
     Ok(recipe)
 }
 
+/// A second input: the name that the program has for it, and its bytes.
+pub type Second = (String, Vec<u8>);
+
+/// What stands beside an input.
+///
+/// # Errors
+/// As of [`bytes_of`].
+pub fn seconds_of(spec: &InputSpec, folder: &Path) -> Result<Vec<Second>> {
+    let of = |second: &SecondInput| {
+        let bytes = bytes_from(&second.input, &second.source, folder)?;
+        second.format.count(&bytes).with_context(|| {
+            format!("input `{}` is not in the format {}", second.input, second.format.word())
+        })?;
+        Ok((second.name.clone(), bytes))
+    };
+    spec.with.iter().map(of).collect()
+}
+
+/// Where a second input lies: beside the file of the first, as programs look for it.
+pub fn beside(file: &Path, name: &str) -> PathBuf {
+    let mut path = file.as_os_str().to_owned();
+    path.push(".");
+    path.push(name);
+    PathBuf::from(path)
+}
+
+/// The digest of an input with what stands beside it, which an answer depends on as well.
+fn identity(bytes: &[u8], seconds: &[Second]) -> String {
+    let own = digest::digest(bytes);
+    if seconds.is_empty() {
+        return own;
+    }
+    let others = seconds.iter().map(|(name, bytes)| format!("\n{name} {}", digest::digest(bytes)));
+    digest::digest(format!("{own}{}", others.collect::<String>()).as_bytes())
+}
+
+/// Describes an input with what stands beside it.
+///
+/// # Errors
+/// The bytes are not of the input's format.
+pub fn describe(spec: &InputSpec, bytes: &[u8], seconds: &[Second]) -> Result<Description, FormatError> {
+    let table = spec.with.iter().zip(seconds).find(|(second, _)| second.format == spec.format);
+    let hit_share = table.and_then(|(_, (_, table))| hit_share(bytes, table, spec.format));
+    Ok(Description { hit_share, ..spec.describe(bytes)? })
+}
+
 fn make(
     spec: &InputSpec,
-    format: &str,
     recipe: Value,
     bytes: &[u8],
+    seconds: &[Second],
     store: &Path,
     ledger: &Ledger,
 ) -> Result<ReadyInput> {
+    let format = spec.format.word();
     let context = || format!("input `{}` is not in the format {format}", spec.name);
     let windows = spec.windows(bytes).with_context(context)?;
-    let description = spec.describe(bytes).with_context(context)?;
-    let digest = digest::digest(bytes);
+    let description = describe(spec, bytes, seconds).with_context(context)?;
+    let digest = identity(bytes, seconds);
     let file = stored(store, &digest);
     write_once(&file, bytes)?;
+    for (name, bytes) in seconds {
+        write_once(&beside(&file, name), bytes)?;
+    }
     let row = InputRow {
         digest,
         bytes: bytes.len() as u64,
         recipe,
-        format: format.to_owned(),
+        format,
         description: serde_json::to_value(&description)?,
     };
     ledger.put_input(&row)?;
@@ -114,15 +171,18 @@ fn make(
 /// # Errors
 /// A recorded file cannot be read or is empty; a command fails.
 pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
-    match &spec.source {
+    bytes_from(&spec.name, &spec.source, folder)
+}
+
+fn bytes_from(name: &str, source: &InputSource, folder: &Path) -> Result<Vec<u8>> {
+    match source {
         InputSource::Recorded { path } => {
             let path = folder.join(path);
             let bytes = given::read(&path, given::DATA)
-                .with_context(|| format!("input `{}`: cannot read {}", spec.name, path.display()))?;
+                .with_context(|| format!("input `{name}`: cannot read {}", path.display()))?;
             if bytes.is_empty() {
                 let message = format!(
-                    "input `{}`: {} is empty; record at least one unit, or remove the input",
-                    spec.name,
+                    "input `{name}`: {} is empty; record at least one unit, or remove the input",
                     path.display()
                 );
                 return Err(Misuse(message).into());
@@ -130,7 +190,12 @@ pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
             Ok(bytes)
         }
         InputSource::Command { command, units, seed } => {
-            made::bytes(&made::Asked { name: &spec.name, words: command, units: *units, seed: *seed, folder })
+            made::bytes(&made::Asked { name, words: command, units: *units, seed: *seed, folder })
+        }
+        InputSource::Keys { table, .. } => {
+            let table = bytes_from(name, table, folder)?;
+            let keys = source.keys_of(&table).expect("it is keys");
+            keys.map_err(|error| Misuse(format!("input `{name}`: {error}")).into())
         }
         made => Ok(made.bytes().expect("only a recorded input is read, only a command run")),
     }

@@ -86,7 +86,7 @@ fn beginning(format: Format, bytes: &[u8], units: u64) -> Result<InputPiece, Str
 
 fn other(spec: &InputSpec, whole: &InputPiece) -> Option<Vec<u8>> {
     match &spec.source {
-        InputSource::Generated { .. } => made(spec, whole.units, TURNED),
+        InputSource::Generated { .. } | InputSource::Keys { .. } => made(spec, whole.units, TURNED),
         InputSource::Recorded { .. } | InputSource::Command { .. } if spec.format == Format::Varint => {
             Some(turned(&whole.bytes))
         }
@@ -100,6 +100,11 @@ fn other(spec: &InputSpec, whole: &InputPiece) -> Option<Vec<u8>> {
 /// The first so many units that the input's generator makes, with its seed turned by `turn`; none of any other input.
 pub fn made(spec: &InputSpec, units: u64, turn: u64) -> Option<Vec<u8>> {
     let mut source = spec.source.clone();
+    if let InputSource::Keys { units: all, seed, .. } = &mut source {
+        *all = units.min(*all);
+        *seed ^= turn;
+        return source.bytes();
+    }
     let InputSource::Generated { units: all, seed, distinct_units, .. } = &mut source else { return None };
     *all = units.min(*all);
     *seed ^= turn;

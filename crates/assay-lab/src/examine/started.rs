@@ -76,12 +76,22 @@ impl Laid {
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn write(specimen: Specimen, folder: &Path, input: usize) -> std::io::Result<Laid> {
+    pub fn write(
+        specimen: Specimen,
+        folder: &Path,
+        input: usize,
+        seconds: &[(String, Vec<u8>)],
+    ) -> std::io::Result<Laid> {
         let files = Which::ALL.map(|which| folder.join(which.id(input).to_string()));
         let laid = Laid { specimen, files };
         for which in Which::ALL {
             if let Some(piece) = laid.piece(which) {
-                std::fs::write(&laid.files[which as usize], &piece.bytes)?;
+                let file = &laid.files[which as usize];
+                std::fs::write(file, &piece.bytes)?;
+                // Programs look for second inputs beside the first.
+                for (name, bytes) in seconds {
+                    std::fs::write(format!("{}.{name}", file.display()), bytes)?;
+                }
             }
         }
         Ok(laid)

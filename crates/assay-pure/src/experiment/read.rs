@@ -8,6 +8,7 @@
 //! registers its variants is for the lab, which complains through [`ParsedExperiment::diagnostic`].
 
 mod accept;
+mod beside;
 mod claims;
 mod contrasts;
 pub(crate) mod convert;

@@ -1,6 +1,7 @@
 //! The experiment file as meaning: what is compared, on which inputs, built how, measured how long.
 
 use super::{Acceptance, ClaimSpec, ContrastSpec, CountedEvent, Usage};
+use crate::inputs::keys::{KeyError, KeyShape, keys};
 use crate::inputs::{self, Description, FormatError, Generator, Settings, Window};
 use crate::stats::margin::Margin;
 
@@ -167,6 +168,9 @@ pub struct InputSpec {
     pub description: Option<String>,
     /// Where the bytes come from.
     pub source: InputSource,
+    /// What variants get beside it, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<SecondInput>,
     /// How units are found in the bytes.
     pub format: crate::inputs::Format,
     /// Units per window handed to one call; 0 hands over the whole input in one call.
@@ -188,6 +192,19 @@ impl InputSpec {
     pub fn file_name(&self) -> &str {
         self.of.as_deref().unwrap_or(&self.name)
     }
+}
+
+/// An input that variants get beside the one that they are called with.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SecondInput {
+    /// As the program asks for it: `assay_input(data, "table")`.
+    pub name: String,
+    /// The input of the file.
+    pub input: String,
+    /// Where its bytes come from.
+    pub source: InputSource,
+    /// How its units are found.
+    pub format: inputs::Format,
 }
 
 /// Where an input's bytes come from.
@@ -229,6 +246,21 @@ pub enum InputSource {
         /// `ASSAY_SEED` in its environment.
         seed: u64,
     },
+    /// Keys to be looked up in another input.
+    Keys {
+        /// The table's own source.
+        table: Box<InputSource>,
+        /// The format of both.
+        format: inputs::Format,
+        /// The share of keys that are in the table.
+        hit_rate: f64,
+        /// How much more often some of these come than others.
+        exponent: f64,
+        /// How many keys.
+        units: u64,
+        /// The seed.
+        seed: u64,
+    },
     /// No bytes: the one call of an experiment without inputs.
     Empty,
 }
@@ -253,8 +285,16 @@ impl InputSource {
             }
             InputSource::Settings { settings, .. } => Some(settings.bytes()),
             InputSource::Empty => Some(Vec::new()),
+            InputSource::Keys { table, .. } => self.keys_of(&table.bytes()?)?.ok(),
             InputSource::Recorded { .. } | InputSource::Command { .. } => None,
         }
+    }
+
+    /// The bytes of keys, given their table's; `None` of any other source.
+    pub fn keys_of(&self, table: &[u8]) -> Option<Result<Vec<u8>, KeyError>> {
+        let InputSource::Keys { format, hit_rate, exponent, units, seed, .. } = self else { return None };
+        let shape = KeyShape { hit_rate: *hit_rate, exponent: *exponent };
+        Some(keys(table, *format, shape, *units, *seed))
     }
 
     /// The units of an input whose bytes do not show them.
@@ -264,6 +304,7 @@ impl InputSource {
             InputSource::Generated { .. }
             | InputSource::Recorded { .. }
             | InputSource::Command { .. }
+            | InputSource::Keys { .. }
             | InputSource::Empty => None,
         }
     }

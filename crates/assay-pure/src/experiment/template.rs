@@ -197,6 +197,16 @@ format = "bytes"
 #settings = { loss = 0.05, window = 64 }
 #units = 1000
 
+# Keys that are looked up in another input: `assay_input(data, "table")` gives
+# the table. Any input may stand beside another: with = { table = "NAME" }.
+#[inputs.dictionary]
+#generator = "permutation"
+#[inputs.probes]
+#generator = "keys"
+#table = "dictionary"
+#hit_rate = "90 %"
+#exponent = 0.0
+
 # A recorded input:
 #[inputs.recorded]
 #path = "recorded.bin"
@@ -386,7 +396,7 @@ mod tests {
     #[test]
     fn writes_an_experiment_that_is_read_with_every_key_switched_on() {
         let experiment = read(&switched_on(&commented_experiment("sums"), |_| true)).experiment;
-        assert_eq!(experiment.inputs.len(), 11);
+        assert_eq!(experiment.inputs.len(), 12);
         assert_eq!(experiment.claims.len(), 3);
         assert_eq!(experiment.sweeps.len(), 1);
         assert_eq!(experiment.sweeps[0].grid().len(), 9);

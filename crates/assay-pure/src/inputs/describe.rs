@@ -59,6 +59,9 @@ pub struct Description {
     /// Of messages, their sizes and what is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<MessageFacts>,
+    /// Of numbers and records beside a second input of the same format, the share that is in it. Filled in by whoever has both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hit_share: Option<f64>,
 }
 
 /// What the classes of numbers and records are.
@@ -147,6 +150,7 @@ fn describe_sequence(bytes: &[u8], format: Format, keys: &[Option<u64>], known: 
         numbers: None,
         text: None,
         messages: None,
+        hit_share: None,
     }
 }
 
@@ -194,6 +198,7 @@ fn describe_lengths(bytes: &[u8], format: Format) -> Result<Description, FormatE
         numbers: None,
         text,
         messages,
+        hit_share: None,
     })
 }
 

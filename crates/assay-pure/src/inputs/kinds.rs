@@ -18,6 +18,7 @@ mod parameter;
 mod text;
 
 pub use argument::{Argument, ArgumentError, Arguments};
+pub(super) use integers::Ranks;
 pub use parameter::{Domain, Parameter, Preset};
 
 use super::draw::Draw;

@@ -216,6 +216,9 @@ impl Description {
             });
             lines.push(format!("mean ascending run: {:.2}{inversions}", sequence.ascending_run_units));
         }
+        if let Some(share) = self.hit_share {
+            lines.push(format!("in its table: {:.2} % of the units", 100.0 * share));
+        }
         if let Some(text) = &self.text {
             let zipf = text
                 .rank_exponent

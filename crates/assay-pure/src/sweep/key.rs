@@ -120,6 +120,8 @@ pub fn inputs_at(
     let of = |input: &InputSpec| {
         input.name == key.input
             || input.name.strip_prefix(key.input.as_str()).is_some_and(|rest| rest.starts_with('@'))
+            // What stands beside others changes these.
+            || input.with.iter().any(|second| second.input == key.input)
     };
     let inputs = experiment.inputs.into_iter().filter(of);
     Ok(inputs.map(|input| InputSpec { name: name(&input.name), ..input }).collect())

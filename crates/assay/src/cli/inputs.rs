@@ -116,7 +116,12 @@ fn describe_all(asked: &Describe) -> Result<()> {
             let folder = file.parent().unwrap_or(Path::new("."));
             for input in experiment(file)?.file_inputs() {
                 let bytes = inputs::bytes_of(&input, folder)?;
-                found.push(described(&input.name, &bytes, input.describe(&bytes), None)?);
+                let seconds = inputs::seconds_of(&input, folder)?;
+                found.push(described(&input.name, &bytes, inputs::describe(&input, &bytes, &seconds), None)?);
+                for (second, (_, bytes)) in input.with.iter().zip(&seconds) {
+                    let name = format!("{} (beside {} as {})", second.input, input.name, second.name);
+                    found.push(described(&name, bytes, describe(bytes, second.format), None)?);
+                }
             }
         } else {
             let bytes = read(file)?;
@@ -199,5 +204,11 @@ fn generate_one(asked: &Generate) -> Result<()> {
         digest::short_digest(&digest::digest(&bytes))
     );
     screen::print(&line);
+    for (name, bytes) in inputs::seconds_of(input, folder)? {
+        let file = inputs::beside(&asked.output, &name);
+        assay_linux::output::write(&file, &bytes)
+            .with_context(|| format!("cannot write {}", file.display()))?;
+        screen::print(&format!("wrote {} ({} bytes), which stands beside it\n", file.display(), bytes.len()));
+    }
     Ok(())
 }

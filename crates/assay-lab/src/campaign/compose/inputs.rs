@@ -65,6 +65,9 @@ pub fn recipe(source: &InputSource) -> String {
             let units = units.map_or(String::new(), |units| format!("{units} units, "));
             format!("command: {} ({units}seed {seed})", command.join(" "))
         }
+        InputSource::Keys { hit_rate, exponent, units, seed, .. } => {
+            format!("keys hit_rate {hit_rate}, exponent {exponent} ({units} units, seed {seed})")
+        }
         InputSource::Generated { generator, units, seed, distinct_units } => {
             let value = serde_json::to_value(generator).unwrap_or_default();
             let mut parts = Vec::new();

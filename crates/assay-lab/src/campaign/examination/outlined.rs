@@ -65,6 +65,7 @@ fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u6
         }
         InputSource::Recorded { path } => path.clone(),
         InputSource::Command { command, .. } => command.join(" "),
+        InputSource::Keys { hit_rate, exponent, .. } => format!("keys {hit_rate} {exponent}"),
         InputSource::Settings { .. } | InputSource::Empty => String::new(),
     };
     let distinct = match &spec.source {
@@ -100,7 +101,8 @@ pub fn lay(experiment: &Experiment, folder: &Path, scratch: &Path) -> Result<Vec
         let pieces = Specimen::of(spec, &bytes)
             .map_err(|problem| Misuse(format!("input `{}` is not of its format: {problem}", spec.name)))?;
         if let Some(specimen) = pieces {
-            laid.push((number, Laid::write(specimen, scratch, number)?));
+            let seconds = inputs::seconds_of(spec, folder)?;
+            laid.push((number, Laid::write(specimen, scratch, number, &seconds)?));
         }
     }
     Ok(laid)

@@ -6,7 +6,7 @@ use super::entries::{self, ListEntry, Names};
 use super::reader::{TomlReader, TomlTable};
 use super::schema::{self, SchemaKey};
 use super::usage::{self, Usages};
-use super::{convert, generator, kinds};
+use super::{beside, convert, generator, kinds};
 use crate::experiment::diagnostic::{self, Diagnostic};
 use crate::experiment::spec::{InputSource, InputSpec};
 use crate::experiment::usage::Usage;
@@ -27,9 +27,20 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> (Vec<InputSpec>,
         let none = ListEntry { path: "inputs".into(), name: Some("none".into()), items: None };
         (vec![Some((no_input(), default))], Names::new("input", &[none]))
     } else {
-        let with_uses =
-            |entry: &ListEntry| Some((read_input(reader, entry)?, read_uses(reader, entry, &default)));
-        (entries.iter().map(with_uses).collect(), Names::new("input", &entries))
+        let inputs: Vec<Option<InputSpec>> = entries.iter().map(|entry| read_input(reader, entry)).collect();
+        let inputs = beside::resolve(reader, &entries, inputs);
+        let with_uses = |(entry, input): (&ListEntry, Option<InputSpec>)| {
+            let uses = read_uses(reader, entry, &default);
+            Some((input?, uses))
+        };
+        let read: Vec<_> = entries.iter().zip(inputs).map(with_uses).collect();
+        let names = Names::new("input", &entries);
+        // What only stands beside others is not measured by itself.
+        let seconds = beside::names(&entries);
+        let measured = |read: &Option<(InputSpec, Usages)>| {
+            read.as_ref().is_none_or(|(input, _)| !seconds.contains(&input.name))
+        };
+        (read.into_iter().filter(measured).collect(), names)
     };
     let complete = read.iter().all(Option::is_some);
     let expanded =
@@ -49,6 +60,7 @@ fn no_input() -> InputSpec {
         name: "none".into(),
         description: None,
         source: InputSource::Empty,
+        with: Vec::new(),
         format: Format::Whole,
         window_units: 0,
         production_units: None,
@@ -60,11 +72,13 @@ fn no_input() -> InputSpec {
 fn read_input(reader: &mut TomlReader, entry: &ListEntry) -> Option<InputSpec> {
     let items = entry.items?;
     let (source, table, default) = if items.contains_key("path") {
-        let table = TomlTable::new(&entry.path, Some(items), &[schema::INPUT, schema::RECORDED]);
+        let table =
+            TomlTable::new(&entry.path, Some(items), &[schema::INPUT, schema::BESIDE, schema::RECORDED]);
         refuse_other_keys(reader, &table, items, "path");
         (read_recorded(reader, &table), table, Format::Bytes)
     } else if items.contains_key("command") {
-        let table = TomlTable::new(&entry.path, Some(items), &[schema::INPUT, schema::COMMANDED]);
+        let table =
+            TomlTable::new(&entry.path, Some(items), &[schema::INPUT, schema::BESIDE, schema::COMMANDED]);
         refuse_other_keys(reader, &table, items, "command");
         (read_command(reader, &table), table, Format::Bytes)
     } else {
@@ -88,6 +102,7 @@ fn read_input(reader: &mut TomlReader, entry: &ListEntry) -> Option<InputSpec> {
         name: entry.name.clone().unwrap_or_default(),
         description: reader.read(&table, "description", convert::text),
         source: source?,
+        with: Vec::new(),
         format,
         window_units: window_units.map_or(WINDOW_UNITS, |units| units as u64),
         production_units: production_units.map(|units| units as u64),
@@ -128,8 +143,14 @@ fn refuse_other_keys(reader: &mut TomlReader, table: &TomlTable, items: &dyn Tab
 
 /// The keys that some input has.
 fn all_keys() -> Vec<&'static [SchemaKey]> {
-    let mut keys: Vec<&'static [SchemaKey]> =
-        vec![schema::INPUT, schema::RECORDED, &schema::COMMANDED[..1], schema::GENERATED, schema::DRAWN];
+    let mut keys: Vec<&'static [SchemaKey]> = vec![
+        schema::INPUT,
+        schema::BESIDE,
+        schema::RECORDED,
+        &schema::COMMANDED[..1],
+        schema::GENERATED,
+        schema::DRAWN,
+    ];
     keys.extend(schema::generators().map(|(_, keys)| keys));
     keys
 }
@@ -145,7 +166,8 @@ fn read_generated<'a>(
     entry: &ListEntry,
     items: &'a dyn TableLike,
 ) -> (Option<InputSource>, TomlTable<'a>) {
-    let common: &[&'static [SchemaKey]] = &[schema::INPUT, schema::RECORDED, schema::GENERATED];
+    let common: &[&'static [SchemaKey]] =
+        &[schema::INPUT, schema::BESIDE, schema::RECORDED, schema::GENERATED];
     let table = TomlTable::new(&entry.path, Some(items), common);
     let words: Vec<(&str, (&str, &'static [SchemaKey]))> =
         schema::generators().map(|generator| (generator.0, generator)).collect();
@@ -158,7 +180,12 @@ fn read_generated<'a>(
         }
         return (None, table);
     };
-    let drawn = if generator == schema::SETTINGS { &[][..] } else { schema::DRAWN };
+    let drawn = match generator {
+        schema::SETTINGS => &[][..],
+        // What is made of a table is not repeated.
+        _ if generator == schema::KEYS.0 => &schema::DRAWN[..1],
+        _ => schema::DRAWN,
+    };
     let table = TomlTable::new(&entry.path, Some(items), &[common, &[drawn, keys]].concat());
     refuse_other_generators_keys(reader, &table, items, generator, [keys, drawn]);
     let units = reader.read(&table, "units", convert::whole(1..=MOST_UNITS)).map(|units| units as u64);
@@ -166,6 +193,9 @@ fn read_generated<'a>(
         let units = units.unwrap_or(1);
         let settings = generator::read_settings(reader, &table, units);
         return (settings.map(|settings| InputSource::Settings { settings, units }), table);
+    }
+    if generator == schema::KEYS.0 {
+        return (beside::read_keys(reader, &table, units.unwrap_or(UNITS)), table);
     }
     let kind = kind_named(generator);
     let units = units.unwrap_or(kind.map_or(UNITS, |kind| kind.units));

@@ -164,6 +164,35 @@ pub(in crate::experiment) const ACCEPT: &[SchemaKey] = &[
 pub(in crate::experiment) const RECORDED: &[SchemaKey] =
     &[key("path", "the path of a file, from the experiment file's folder", "path = \"recorded.bin\"")];
 
+/// The further keys of an input with others beside it.
+pub(in crate::experiment) const BESIDE: &[SchemaKey] = &[key(
+    "with",
+    "a table of names and inputs: what the program gets by assay_input(data, NAME) beside this one",
+    "with = { table = \"dictionary\" }",
+)];
+
+/// The generator of keys that are looked up in another input.
+pub(in crate::experiment) const KEYS: (&str, &[SchemaKey]) = (
+    "keys",
+    &[
+        key(
+            "table",
+            "the name of an input of numbers or records, which the program gets as \"table\"",
+            "table = \"dictionary\"",
+        ),
+        key(
+            "hit_rate",
+            "the share of keys that are in the table: a fraction from 0 to 1, or a string such as \"90 %\"",
+            "hit_rate = \"90 %\"",
+        ),
+        key(
+            "exponent",
+            "a number from 0 to 10: the k-th key comes 1 / k^exponent as often as the first",
+            "exponent = 1.0",
+        ),
+    ],
+);
+
 /// The further keys of an input that a command makes.
 pub(in crate::experiment) const COMMANDED: &[SchemaKey] = &[
     key(
@@ -270,7 +299,7 @@ pub(in crate::experiment) fn generators() -> impl Iterator<Item = (&'static str,
     static KINDS: LazyLock<Vec<(&str, Vec<SchemaKey>)>> = LazyLock::new(|| {
         kinds().map(|kind| (kind.name, kind.parameters.iter().map(of_parameter).collect())).collect()
     });
-    GENERATORS.iter().copied().chain(KINDS.iter().map(|(name, keys)| (*name, keys.as_slice())))
+    GENERATORS.iter().copied().chain([KEYS]).chain(KINDS.iter().map(|(name, keys)| (*name, keys.as_slice())))
 }
 
 /// A parameter of the table as a key. Its words live as long as the table, which is made once.

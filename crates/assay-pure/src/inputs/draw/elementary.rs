@@ -10,6 +10,21 @@ use std::f64::consts::{LOG2_E, SQRT_2};
 const LN2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN2_LOW: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
 
+/// The series of 2 artanh, by the square.
+const ARTANH: [f64; 11] = [
+    2.0,
+    2.0 / 3.0,
+    2.0 / 5.0,
+    2.0 / 7.0,
+    2.0 / 9.0,
+    2.0 / 11.0,
+    2.0 / 13.0,
+    2.0 / 15.0,
+    2.0 / 17.0,
+    2.0 / 19.0,
+    2.0 / 21.0,
+];
+
 /// The natural logarithm of a normal number above 0.
 pub(in crate::inputs) fn ln(value: f64) -> f64 {
     let bits = value.to_bits();
@@ -22,7 +37,7 @@ pub(in crate::inputs) fn ln(value: f64) -> f64 {
     // ln m = 2 artanh((m - 1) / (m + 1)), whose argument is at most 0.172 here.
     let ratio = (mantissa - 1.0) / (mantissa + 1.0);
     let square = ratio * ratio;
-    let series = (0..11).rev().fold(0.0, |sum, term| sum * square + 2.0 / f64::from(2 * term + 1));
+    let series = ARTANH.iter().rev().fold(0.0, |sum, term| sum * square + term);
     let exponent = exponent as f64;
     exponent * LN2_HIGH + (ratio * series + exponent * LN2_LOW)
 }

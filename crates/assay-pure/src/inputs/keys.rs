@@ -1,0 +1,232 @@
+//! Keys to be looked up in a table that is another input: so many are in it, the others are not.
+//!
+//! The table is units of one size: numbers or records. A key that is found is a unit of the table: the k-th of a random order
+//! of its different units comes 1 / k^exponent as often as the first. One that is not found is drawn between the least and the
+//! greatest number of the table, or where these leave too little room from all of the type; of records from all bytes.
+//!
+//! Checked: the share that is found, counted; a digest.
+
+use super::draw::{Draw, Threshold};
+use super::format::Format;
+use super::kinds::Ranks;
+use std::collections::HashSet;
+
+/// What keys are wanted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KeyShape {
+    /// The share of keys that are in the table.
+    pub hit_rate: f64,
+    /// How much more often some of them come than others; 0 is all alike.
+    pub exponent: f64,
+}
+
+/// Why a table has no such keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyError {
+    /// Its format has no units of one size.
+    Format,
+    /// It has no unit, or ends within one.
+    Units,
+    /// It holds so many of all possible units that others are hardly ever drawn.
+    Full,
+}
+
+impl std::fmt::Display for KeyError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            KeyError::Format => "keys are of a table of numbers or records",
+            KeyError::Units => "the table is empty or not of its format",
+            KeyError::Full => "the table holds nearly all values, so no key can miss it: take a larger format or fewer units",
+        })
+    }
+}
+
+impl std::error::Error for KeyError {}
+
+/// A key that is not in the table is drawn again so often at most.
+const TRIES: u32 = 1000;
+
+/// The bytes of a unit of one size.
+fn unit_bytes(format: Format) -> Option<usize> {
+    match format {
+        Format::Numbers(number) => Some(number.width()),
+        Format::Records(size) => Some(size as usize),
+        _ => None,
+    }
+}
+
+/// Keys of a table.
+///
+/// Draws per key: whether it is found; then its rank, or a unit until one is not in the table.
+///
+/// # Errors
+/// The table has no such keys.
+pub fn keys(
+    table: &[u8],
+    format: Format,
+    shape: KeyShape,
+    units: u64,
+    seed: u64,
+) -> Result<Vec<u8>, KeyError> {
+    let size = unit_bytes(format).ok_or(KeyError::Format)?;
+    if table.is_empty() || format.count(table).is_err() {
+        return Err(KeyError::Units);
+    }
+    let known: HashSet<&[u8]> = table.chunks_exact(size).collect();
+    let mut draw = Draw::new(seed);
+    // In the order of the table, which is always the same, and not in that of the set.
+    let mut left = known.clone();
+    let mut order: Vec<&[u8]> = table.chunks_exact(size).filter(|unit| left.remove(unit)).collect();
+    draw.shuffle(&mut order);
+    let ranks = Ranks::new(order.len() as u64, shape.exponent);
+    let hits = Threshold::new(shape.hit_rate);
+    let others = Others::of(&order, format);
+    let mut bytes = Vec::with_capacity(units as usize * size);
+    let mut other = Vec::with_capacity(size);
+    for _ in 0..units {
+        if draw.happens(hits) {
+            bytes.extend_from_slice(order[ranks.draw(&mut draw) as usize]);
+            continue;
+        }
+        let missing = (0..TRIES).any(|_| {
+            other.clear();
+            others.draw(&mut draw, size, &mut other);
+            !known.contains(other.as_slice())
+        });
+        if !missing {
+            return Err(KeyError::Full);
+        }
+        bytes.extend_from_slice(&other);
+    }
+    Ok(bytes)
+}
+
+/// Where units that are not in the table come from.
+enum Others {
+    /// Whole numbers from the least on, so many and one more.
+    Whole { least: u64, span: u64 },
+    /// Any bytes.
+    Bytes,
+}
+
+impl Others {
+    fn of(order: &[&[u8]], format: Format) -> Others {
+        let Format::Numbers(number) = format else { return Others::Bytes };
+        if number.is_float() {
+            return Others::Bytes;
+        }
+        let (all_least, all_greatest) = number.range();
+        let values = order.iter().flat_map(|unit| number.keys(unit)).flatten();
+        // Keys have the order of the numbers; of those with a sign the least is 2^63 less.
+        let offset = if all_least < 0 { 1i128 << 63 } else { 0 };
+        let (least, greatest) =
+            values.fold((u64::MAX, 0), |(least, greatest), key| (least.min(key), greatest.max(key)));
+        let (least, greatest) = (i128::from(least) - offset, i128::from(greatest) - offset);
+        let room = greatest - least + 1 >= 2 * order.len() as i128;
+        let (least, greatest) = if room { (least, greatest) } else { (all_least, all_greatest) };
+        Others::Whole { least: least as u64, span: (greatest - least) as u64 }
+    }
+
+    fn draw(&self, draw: &mut Draw, size: usize, into: &mut Vec<u8>) {
+        match *self {
+            Others::Whole { least, span } => {
+                let value = least.wrapping_add(draw.between(0, span));
+                into.extend_from_slice(&value.to_le_bytes()[..size]);
+            }
+            Others::Bytes => {
+                while into.len() < size {
+                    let some = (size - into.len()).min(8);
+                    into.extend_from_slice(&draw.bits().to_le_bytes()[..some]);
+                }
+            }
+        }
+    }
+}
+
+/// The share of units that are in a table of the same format; `None` of formats without units of one size.
+pub fn hit_share(bytes: &[u8], table: &[u8], format: Format) -> Option<f64> {
+    let size = unit_bytes(format)?;
+    let known: HashSet<&[u8]> = table.chunks_exact(size).collect();
+    let units = bytes.len() / size;
+    let hits = bytes.chunks_exact(size).filter(|unit| known.contains(unit)).count();
+    (units > 0).then(|| hits as f64 / units as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::{NumberType, digest};
+
+    const U32: Format = Format::Numbers(NumberType::U32);
+
+    fn table(units: u32) -> Vec<u8> {
+        (0..units).flat_map(|at| (at * 3 + 7).to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn the_share_of_keys_that_are_found_is_what_was_asked_for() {
+        for (format, table) in [
+            (U32, table(1000)),
+            (Format::Records(12), table(1200)),
+            (Format::Numbers(NumberType::F64), table(600)),
+        ] {
+            for hit_rate in [0.0, 0.3, 0.9, 1.0] {
+                let found =
+                    keys(&table, format, KeyShape { hit_rate, exponent: 0.0 }, 50_000, 3).expect("keys");
+                let share = hit_share(&found, &table, format).expect("of one size");
+                // Five standard errors.
+                assert!(
+                    (share - hit_rate).abs() <= 5.0 * (hit_rate * (1.0 - hit_rate) / 50_000.0).sqrt(),
+                    "{format:?} {share}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn misses_lie_among_the_hits_where_there_is_room() {
+        let shape = KeyShape { hit_rate: 0.0, exponent: 0.0 };
+        let found = keys(&table(1000), U32, shape, 1000, 3).expect("keys");
+        assert!(
+            found
+                .chunks_exact(4)
+                .all(|key| (7..=3004).contains(&u32::from_le_bytes(key.try_into().unwrap())))
+        );
+        // All of 0 to 99: others are anywhere.
+        let full: Vec<u8> = (0..100u32).flat_map(u32::to_le_bytes).collect();
+        let found = keys(&full, U32, shape, 1000, 3).expect("keys");
+        assert!(found.chunks_exact(4).all(|key| u32::from_le_bytes(key.try_into().unwrap()) > 99));
+        let signed: Vec<u8> = [-9i32, -5, 5, 100].iter().flat_map(|value| value.to_le_bytes()).collect();
+        let found = keys(&signed, Format::Numbers(NumberType::I32), shape, 1000, 3).expect("keys");
+        assert!(
+            found
+                .chunks_exact(4)
+                .all(|key| (-9..=100).contains(&i32::from_le_bytes(key.try_into().unwrap())))
+        );
+    }
+
+    #[test]
+    fn some_keys_come_more_often_than_others() {
+        let found =
+            keys(&table(100), U32, KeyShape { hit_rate: 1.0, exponent: 1.0 }, 100_000, 3).expect("keys");
+        let facts = crate::inputs::describe(&found, U32).expect("numbers").sequence.expect("a sequence");
+        // 1 / H(100) = 0.19277.
+        assert!((facts.commonest_share - 0.19277).abs() < 0.006, "{}", facts.commonest_share);
+    }
+
+    #[test]
+    fn a_table_without_room_or_units_is_refused() {
+        let shape = KeyShape { hit_rate: 0.5, exponent: 0.0 };
+        let all: Vec<u8> = (0..=255).collect();
+        assert_eq!(keys(&all, Format::Numbers(NumberType::U8), shape, 10, 1), Err(KeyError::Full));
+        assert_eq!(keys(&[], U32, shape, 10, 1), Err(KeyError::Units));
+        assert_eq!(keys(b"a\n", Format::Lines, shape, 10, 1), Err(KeyError::Format));
+    }
+
+    #[test]
+    fn the_same_table_and_seed_make_the_same_keys_for_ever() {
+        let found =
+            keys(&table(1000), U32, KeyShape { hit_rate: 0.7, exponent: 1.0 }, 1000, 42).expect("keys");
+        assert_eq!(digest(&found), "");
+    }
+}
