@@ -21,7 +21,7 @@ pub(super) const MAX: Parameter = Parameter {
     says: "the greatest value",
     domain: Domain::Value,
     preset: Preset::OfType(|number| Argument::Whole(number.range().1), "the greatest of the format"),
-    example: "max = 100",
+    example: "max = 1_000_000_000",
 };
 
 pub(super) const FIRST: Parameter = Parameter {

@@ -22,6 +22,12 @@ const VARINTS: [(&str, &str); 7] = [
     ("markov", "lengths by the lengths before, as `assay inputs fit` writes it"),
 ];
 
+/// The generators that are no kinds of the table.
+const OTHERS: [(&str, &str); 2] = [
+    ("keys", "keys to be looked up in another input, with a hit rate (docs/inputs.md)"),
+    ("settings", "names and numbers, one per line, for a program that makes its own work"),
+];
+
 /// List the generators of inputs, or explain one
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("../help/generators.txt"))]
@@ -40,10 +46,8 @@ pub struct GeneratorsArguments {
 pub(super) fn run(arguments: &GeneratorsArguments) -> Result<()> {
     let chosen = match &arguments.name {
         None => None,
-        Some(name) if VARINTS.iter().any(|(known, _)| known == name) => {
-            screen::print(&format!(
-                "{name} makes varints. `assay new FOLDER` writes a file that explains its keys.\n"
-            ));
+        Some(name) if VARINTS.iter().chain(&OTHERS).any(|(known, _)| known == name) => {
+            screen::print(&format!("`assay new FOLDER` writes a file that explains the keys of {name}.\n"));
             return Ok(());
         }
         Some(name) => Some(kind_named(name).ok_or_else(|| {
@@ -88,7 +92,7 @@ fn as_json(kind: &Kind) -> serde_json::Value {
 
 fn list() -> String {
     let mut text = String::from(
-        "generator = \"NAME\" in an input of an experiment; `assay inputs generators NAME` explains one.\n",
+        "An input of an experiment has generator = \"NAME\". To explain one:\nassay inputs generators NAME\n",
     );
     for (family, kinds) in FAMILIES {
         text.push_str(&format!("\n{family}\n"));
@@ -98,8 +102,8 @@ fn list() -> String {
     }
     text.push_str("\nvarints\n");
     VARINTS.iter().for_each(|(name, says)| text.push_str(&row(name, says)));
-    text.push_str("\nnumbers for a program that makes its own work\n");
-    text.push_str(&row("settings", "names and numbers, one per line"));
+    text.push_str("\nothers\n");
+    OTHERS.iter().for_each(|(name, says)| text.push_str(&row(name, says)));
     text
 }
 
@@ -124,7 +128,7 @@ fn row(name: &str, says: &str) -> String {
 
 fn explained(kind: &Kind) -> String {
     let formats: Vec<String> = kind.formats.iter().map(|format| format.word()).collect();
-    let mut text = format!("{}: {}\n\n[inputs.NAME]\ngenerator = \"{}\"\n", kind.name, kind.says, kind.name);
+    let mut text = format!("{}\n[inputs.NAME]\ngenerator = \"{}\"\n", row(kind.name, kind.says), kind.name);
     for parameter in kind.parameters {
         text.push_str(&format!("{}\n", parameter.example));
     }
