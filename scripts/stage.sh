@@ -30,6 +30,12 @@ case $ask in */*) ;; *) ask=./$ask ;; esac
 umask 022
 install -D -m 755 "$program" "$folder/bin/assay"
 install -D -m 644 "$top/harness/assay.h" "$folder/include/assay.h"
+# CMake's find_package(assay), pkg-config --cflags assay.
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$top/Cargo.toml" | head -n 1)
+for part in cmake/assay/assayConfig.cmake cmake/assay/assayConfigVersion.cmake pkgconfig/assay.pc; do
+    install -D -m 644 "$top/harness/$(basename "$part")" "$folder/share/$part"
+    sed -i "s/@VERSION@/$version/" "$folder/share/$part"
+done
 "$ask" man "$folder/share/man/man1"
 complete() { # $1 a shell, $2 the file
     mkdir -p "$(dirname "$folder/$2")"

@@ -3,6 +3,7 @@
 
 mod alone;
 mod conformance;
+mod cpp;
 mod faults;
 mod states;
 mod support;
