@@ -319,11 +319,12 @@ mod tests {
 
     #[test]
     fn the_address_of_a_state_that_waits_is_made_of_the_last_answer() {
-        let mut bytes: [u8; 24] = std::array::from_fn(|at| at as u8 + 1);
+        let mut states: [[u8; 4]; 5] =
+            std::array::from_fn(|row| std::array::from_fn(|at| (4 * row + at + 1) as u8));
         let mut check = 0;
         // With a "zero" of 1, the call after an odd answer is one byte further on.
         let first = |state: &mut [u8; 4]| u64::from(state[0]);
-        time_chained(first, &mut bytes.as_chunks_mut().0[..5], 1, &mut check);
+        time_chained(first, &mut states, 1, &mut check);
         assert_eq!(check, [1, 6, 9, 14, 17].into_iter().fold(0, combine));
     }
 }

@@ -1,34 +1,128 @@
 //! What a Rust benchmark links to be measured by assay.
 //!
+//! # A first benchmark
+//!
+//! A variant is a function from an input's bytes to an answer; variants of one program must give the same answer. Put this
+//! in `src/main.rs` (or in `benches/`, with `harness = false`):
+//!
 //! ```no_run
-//! use assay_harness::{Bench, use_value};
+//! use assay_harness::Bench;
 //! use std::process::ExitCode;
 //!
-//! fn sum(data: &[u8]) -> u64 {
+//! fn simple(data: &[u8]) -> u64 {
 //!     data.iter().map(|&byte| u64::from(byte)).sum()
 //! }
 //!
+//! fn chunked(data: &[u8]) -> u64 {
+//!     let chunks = data.chunks_exact(8);
+//!     simple(chunks.remainder()) + chunks.map(simple).sum::<u64>()
+//! }
+//!
 //! fn main() -> ExitCode {
-//!     Bench::new()
-//!         .variant("sum", sum)
-//!         .looped("sum/looped", |state, data| {
-//!             let mut total = 0;
-//!             while state.next() {
-//!                 total = sum(data);
-//!                 use_value(total);
-//!             }
-//!             state.answer(total);
-//!         })
-//!         .main()
+//!     Bench::new().variant("simple", simple).variant("chunked", chunked).main()
 //! }
 //! ```
 //!
-//! A variant is a function from an input's bytes to an answer; variants of one program must give the same answer. Run
-//! alone, the program prints a small table (see `--help`). Run by the lab (`assay run`), which sets `ASSAY_CHANNEL`, it
-//! serves the requests described in PROTOCOL.md and computes no statistics: measured programs only measure.
+//! Run alone (`cargo run --release -- --input FILE`, see `--help`) it prints a small table of the one placement that the
+//! linker chose. `assay run` with `cargo = "Cargo.toml"` in its `[program]` measures many placements and gives verdicts;
+//! `assay new --rust FOLDER` writes such an experiment.
 //!
-//! The crate has no dependencies, so it adds nothing else to a benchmark's build; it declares what it needs of the C library
-//! itself. It does what `harness/assay.h` does, and both are tested with `harness/vectors.txt`.
+//! # Where the work is
+//!
+//! Only what a variant is about should be timed. There are four kinds:
+//!
+//! | kind | gets | timed |
+//! |---|---|---|
+//! | [`Bench::variant`] | the bytes of a window | the call |
+//! | [`Bench::prepared`] | a state made once of the whole input | the call on it |
+//! | [`Bench::fresh`] | a state of its own, made for each call | the call on it, not making or dropping it |
+//! | [`Bench::looped`] | the whole input | the loop, from the first [`State::next`] to the last |
+//!
+//! A lookup is `prepared`: the table is made once, and is the same in every call.
+//!
+//! ```no_run
+//! # use assay_harness::Bench;
+//! use std::collections::HashSet;
+//!
+//! struct Words {
+//!     known: HashSet<&'static [u8]>,
+//!     text: &'static [u8],
+//! }
+//!
+//! fn learn(data: &'static [u8]) -> Words {
+//!     Words { known: data.split(|&byte| byte == b' ').step_by(2).collect(), text: data }
+//! }
+//!
+//! fn count(words: &Words) -> u64 {
+//!     words.text.split(|&byte| byte == b' ').filter(|word| words.known.contains(word)).count() as u64
+//! }
+//!
+//! # fn main() -> std::process::ExitCode {
+//! Bench::new().prepared("hashed", learn, count).main()
+//! # }
+//! ```
+//!
+//! A sort is `fresh`, for it changes what it is called on: the second call would sort what is sorted already.
+//!
+//! ```no_run
+//! # use assay_harness::Bench;
+//! fn numbers(data: &'static [u8]) -> Vec<u32> {
+//!     data.chunks_exact(4).map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap())).collect()
+//! }
+//!
+//! fn stable(numbers: &mut Vec<u32>) -> u64 {
+//!     numbers.sort();
+//!     u64::from(numbers[numbers.len() / 2])
+//! }
+//!
+//! fn unstable(numbers: &mut Vec<u32>) -> u64 {
+//!     numbers.sort_unstable();
+//!     u64::from(numbers[numbers.len() / 2])
+//! }
+//!
+//! # fn main() -> std::process::ExitCode {
+//! Bench::new().fresh("stable", numbers, stable).fresh("unstable", numbers, unstable).main()
+//! # }
+//! ```
+//!
+//! What is freed is `fresh`, too: keep it in an [`Option`] and drop it in the call (`state.take()`). The states of one sample
+//! exist at once; [`Bench::fresh_memory`] says in how much memory.
+//!
+//! A loop of its own is for what has no input to be cut into windows.
+//!
+//! ```no_run
+//! # use assay_harness::{Bench, use_value};
+//! # fn main() -> std::process::ExitCode {
+//! Bench::new()
+//!     .looped("sum", |state, data| {
+//!         let mut total = 0;
+//!         while state.next() {
+//!             total = data.iter().map(|&byte| u64::from(byte)).sum();
+//!             use_value(total);
+//!         }
+//!         state.answer(total);
+//!     })
+//!     .main()
+//! # }
+//! ```
+//!
+//! # What the compiler may not leave out
+//!
+//! An answer is used, so what it is made of is computed. Inside a loop [`use_value`] keeps a value, and [`clobber`] makes the
+//! compiler believe that all memory has changed.
+//!
+//! # What is cold
+//!
+//! An experiment asks for states (`states = ["hot", "rotating", "cold_data", "cold_code"]`) and measures (`measure =
+//! ["throughput", "latency"]`); the program need not change for them. Memory that variants read beside their input (a table,
+//! an index) is declared by [`reads`], and is then cold too where data are.
+//!
+//! # How it speaks
+//!
+//! Run by the lab, which sets `ASSAY_CHANNEL`, the program serves the requests described in PROTOCOL.md and computes no
+//! statistics: measured programs only measure. The crate has no dependencies, so it adds nothing else to a benchmark's
+//! build; it declares what it needs of the C library itself. It does what `assay.h` does for C and C++, and both are tested
+//! with the same vectors.
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("assay-harness works on 64-bit Linux only: its clocks and mappings are Linux's");

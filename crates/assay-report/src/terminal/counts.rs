@@ -13,7 +13,7 @@ const EVENTS: [(&str, usize); 4] =
     [("instructions", 1), ("branches", 1), ("branch-misses", 2), ("cycles", 1)];
 
 /// The same of allocated memory.
-const MEMORY: [(&str, usize); 3] = [("allocations", 3), ("allocated-bytes", 1), ("peak-bytes", 1)];
+const MEMORY: [(&str, usize); 3] = [("allocations", 5), ("allocated-bytes", 1), ("peak-bytes", 1)];
 
 /// Rows in the brief view.
 const MOST_ROWS: usize = 12;

@@ -8,6 +8,7 @@ use super::finding::{ClaimFinding, Standing, tolerance};
 use super::scope;
 use crate::experiment::{ClaimSpec, CountedEvent};
 use crate::verdict::counts::{CellCounts, CountSource};
+use crate::words::short;
 
 /// One finding per statement and cell.
 pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
@@ -49,8 +50,9 @@ fn of_memory(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding>
             let standing = if agrees { Standing::Holds } else { Standing::Contradicted };
             let place = format!("{} ({}, {})", cell.input, cell.compiler, cell.flags);
             let text = format!(
-                "{} takes {count:.2} {words} per unit on {place}, counted, claimed {claimed}",
-                cell.variant
+                "{} takes {} {words} per unit on {place}, counted, claimed {claimed}",
+                cell.variant,
+                short(count)
             );
             findings.push(ClaimFinding::new(standing, text));
         }
