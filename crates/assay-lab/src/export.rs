@@ -11,6 +11,7 @@ use assay_pure::ledger::Flag;
 use assay_report::export::{Export, ExportCell, ExportContrast, SampleLine};
 use assay_report::page::{Page, PageCell, Verdict};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// A campaign's figures.
 ///
@@ -117,6 +118,21 @@ fn contrasts(page: &Page, names: &AxisNames) -> Vec<ExportContrast> {
     all
 }
 
+/// Names, each kept once.
+#[derive(Default)]
+struct Names(BTreeSet<Arc<str>>);
+
+impl Names {
+    fn shared(&mut self, name: &str) -> Arc<str> {
+        if let Some(known) = self.0.get(name) {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = name.into();
+        self.0.insert(Arc::clone(&new));
+        new
+    }
+}
+
 /// Every sample of a campaign, those left out and the warm-up too.
 ///
 /// # Errors
@@ -124,17 +140,19 @@ fn contrasts(page: &Page, names: &AxisNames) -> Vec<ExportContrast> {
 pub fn samples(ledger: &Ledger, campaign: i64) -> Result<Vec<SampleLine>> {
     let processes: HashMap<i64, _> =
         ledger.processes(campaign)?.into_iter().map(|process| (process.id, process)).collect();
-    let mut lines = Vec::new();
-    for sample in ledger.samples(campaign)? {
+    let mut names = Names::default();
+    let samples = ledger.samples(campaign)?;
+    let mut lines = Vec::with_capacity(samples.len());
+    for sample in samples {
         let Some(process) = processes.get(&sample.process) else { continue };
         lines.push(SampleLine {
             campaign,
             round: sample.round,
             process: process.id,
-            variant: process.variant.clone(),
-            input: sample.input,
-            compiler: process.compiler.clone(),
-            flags: process.flags.clone(),
+            variant: names.shared(&process.variant),
+            input: names.shared(&sample.input),
+            compiler: names.shared(&process.compiler),
+            flags: names.shared(&process.flags),
             rotation: process.rotation,
             phase_bytes: process.phase_bytes,
             offset: process.entry_address % 64,
@@ -143,7 +161,7 @@ pub fn samples(ledger: &Ledger, campaign: i64) -> Result<Vec<SampleLine>> {
             wall_ns: sample.wall_ns as f64 - process.region_wall_ns,
             cpu_ns: sample.cpu_ns as f64 - process.region_cpu_ns,
             units: sample.units,
-            flagged: sample.flagged.map(|flag: Flag| flag.word().to_owned()),
+            flagged: sample.flagged.map(Flag::word),
         });
     }
     Ok(lines)

@@ -36,18 +36,14 @@ pub struct HistoryRequest {
 /// # Errors
 /// [`Misuse`]: no such name, or no such run; or a ledger cannot be read.
 pub fn page(asked: &HistoryRequest) -> Result<HistoryPage> {
-    let ledgers: Vec<Ledger> = asked.ledgers.iter().map(|path| Ledger::open(path)).collect::<Result<_>>()?;
+    let ledgers = open(&asked.ledgers)?;
     let name = match &asked.name {
         Some(name) => name.clone(),
         None => newest(&ledgers)?,
     };
     let mut read = runs::read(&ledgers, &name)?;
     if read.runs.is_empty() {
-        return Err(Misuse(format!(
-            "no campaign and no import is called `{name}`; there is: {}",
-            names(&ledgers)?.join(", ")
-        ))
-        .into());
+        return Err(nothing_called(&name, &ledgers)?.into());
     }
     if let Some(since) = &asked.since {
         read.keep_from(since)?;
@@ -57,10 +53,10 @@ pub fn page(asked: &HistoryRequest) -> Result<HistoryPage> {
     for one in &mut series {
         series::examine(one, &read, &sensitivity);
     }
-    let binaries = code::Binaries::of(&asked.store);
+    let binaries = code::Binaries { store: &asked.store, ledgers: &ledgers };
     causes::tell(&mut series, &read, &binaries);
     let series: Vec<_> = series.into_iter().filter(|one| !one.page.points.is_empty()).collect();
-    let gate = asked.gate.map(|gate| gate::judge(gate, &series, &read, &binaries));
+    let gate = asked.gate.map(|gate| gate::judge(gate, &sensitivity, &series, &read, &binaries));
     let mut page = HistoryPage {
         schema: HISTORY_SCHEMA.into(),
         name,
@@ -68,7 +64,7 @@ pub fn page(asked: &HistoryRequest) -> Result<HistoryPage> {
         next: None,
         warnings: read.warnings.clone(),
         runs: read.runs.iter().map(|run| run.page.clone()).collect(),
-        machines: read.machines.clone(),
+        machines: read.machines(),
         series: series.into_iter().map(|one| one.page).collect(),
         minimum_effect: read.minimum_effect,
         level: sensitivity.level,
@@ -78,12 +74,50 @@ pub fn page(asked: &HistoryRequest) -> Result<HistoryPage> {
     Ok(page)
 }
 
+/// Somebody else's ledgers are only read: they stay as they are.
+fn open(paths: &[PathBuf]) -> Result<Vec<Ledger>> {
+    let open = |(number, path): (usize, &PathBuf)| {
+        if number == 0 { Ledger::open(path) } else { Ledger::open_to_read(path) }
+    };
+    paths.iter().enumerate().map(open).collect()
+}
+
+/// The experiments with campaigns of their own (no steps of sweeps), the newest first, and the names of imports.
+fn names(ledger: &Ledger) -> Result<Vec<String>> {
+    let (mut seen, mut found) = (std::collections::BTreeSet::new(), Vec::new());
+    for campaign in ledger.campaigns()? {
+        if seen.insert(campaign.experiment.clone()) && !ledger.campaigns_of(&campaign.experiment)?.is_empty() {
+            found.push(campaign.experiment);
+        }
+    }
+    found.extend(ledger.imported_names()?.into_iter().filter(|name| !seen.contains(name)));
+    Ok(found)
+}
+
+/// Why a name has no history: it is unknown, or all of it belongs to sweeps or did not end.
+fn nothing_called(name: &str, ledgers: &[Ledger]) -> Result<Misuse> {
+    let (mut known, mut of_sweeps) = (Vec::new(), false);
+    for ledger in ledgers {
+        known.extend(names(ledger)?);
+        of_sweeps |= ledger.campaigns()?.iter().any(|campaign| campaign.experiment == name);
+    }
+    if known.iter().any(|other| other == name) {
+        return Ok(Misuse(format!(
+            "no campaign of `{name}` has ended yet; `assay run` measures one, --resume ends one that was interrupted"
+        )));
+    }
+    if of_sweeps {
+        return Ok(Misuse(format!(
+            "the campaigns of `{name}` are steps of sweeps, which have no history; `assay report --list` lists them"
+        )));
+    }
+    let known = if known.is_empty() { "nothing".into() } else { known.join(", ") };
+    Ok(Misuse(format!("no campaign and no import is called `{name}`; there is: {known}")))
+}
+
 fn newest(ledgers: &[Ledger]) -> Result<String> {
     for ledger in ledgers {
-        if let Some(campaign) = ledger.campaigns()?.into_iter().next() {
-            return Ok(campaign.experiment);
-        }
-        if let Some(name) = ledger.imported_names()?.into_iter().next() {
+        if let Some(name) = names(ledger)?.into_iter().next() {
             return Ok(name);
         }
     }
@@ -93,17 +127,6 @@ fn newest(ledgers: &[Ledger]) -> Result<String> {
         places.join(", ")
     ))
     .into())
-}
-
-fn names(ledgers: &[Ledger]) -> Result<Vec<String>> {
-    let mut all: Vec<String> = Vec::new();
-    for ledger in ledgers {
-        all.extend(ledger.campaigns()?.into_iter().map(|campaign| campaign.experiment));
-        all.extend(ledger.imported_names()?);
-    }
-    let mut seen = std::collections::BTreeSet::new();
-    all.retain(|name| seen.insert(name.clone()));
-    Ok(if all.is_empty() { vec!["nothing".into()] } else { all })
 }
 
 /// The name of an experiment file's experiment, where a file is given in place of a name.

@@ -24,6 +24,7 @@ mod workshop;
 pub use artifact::{Artifact, Link};
 pub use builder::Builder;
 pub(crate) use builder::in_pairs;
+pub use cache::kept_artifact;
 pub use compilers::{
     Compiler, CompilerFamily, ToolchainError, Toolchains, find_compilers, find_compilers_in,
 };

@@ -6,7 +6,7 @@
 
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read as _, Write};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -60,6 +60,7 @@ impl Output {
             Ok(found) => {
                 // A file that its owner has made read-only is not replaced.
                 OpenOptions::new().write(true).open(&target)?;
+                refuse_database(&target)?;
                 Some(found.permissions())
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -152,6 +153,19 @@ pub fn same_file(one: &Path, other: &Path) -> bool {
         std::fs::metadata(path).ok().filter(|found| found.is_file()).map(|found| (found.dev(), found.ino()))
     };
     identity(one).is_some_and(|one| identity(other) == Some(one))
+}
+
+/// Months of measuring are in a ledger, and no page is worth one: `-o .assay/ledger.db` is a slip.
+fn refuse_database(path: &Path) -> io::Result<()> {
+    /// How every SQLite file begins.
+    const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+    let mut head = Vec::new();
+    // What cannot be read is no ledger that we could have written.
+    let read = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut head));
+    if read.is_ok() && head == MAGIC {
+        return Err(io::Error::other("it is a database, as ledgers are, and is not replaced; choose another file"));
+    }
+    Ok(())
 }
 
 /// What a path leads to, where there is nothing yet too; none if it is a descriptor of a process (`/dev/stdout`).
@@ -369,6 +383,20 @@ mod tests {
             assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         }
         assert!(folder.names().iter().all(|name| ["full", "link", "pipe"].contains(&name.as_str())));
+    }
+
+    #[test]
+    fn a_database_is_never_replaced() {
+        let folder = Folder::new("database");
+        let ledger = folder.file("ledger.db");
+        let content = "SQLite format 3\0 and months of measuring";
+        std::fs::write(&ledger, content).unwrap();
+        symlink("ledger.db", folder.file("link")).unwrap();
+        for name in [&ledger, &folder.file("link")] {
+            assert!(check(name).unwrap_err().to_string().contains("database"));
+            assert!(write(name, b"page").is_err() && Output::growing(name).is_err());
+        }
+        assert_eq!(text(&ledger), content);
     }
 
     #[test]

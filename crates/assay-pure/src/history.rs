@@ -9,10 +9,11 @@
 //! Limits: fewer than 6 points on a machine are not examined; a change is looked for in the last 150 points since the last one.
 //! Checked by: statistics of Apache Otava, change points of MongoDB's library; false alarms and power by simulation.
 
-pub mod divisive;
-pub mod gate;
-pub mod noise;
-pub mod scan;
+mod divisive;
+mod gate;
+mod noise;
+mod scan;
 
-pub use gate::{Compared, GateReading, LevelReading, compare};
+pub use divisive::FEWEST;
+pub use gate::{Compared, GateReading, LevelReading, Reference, compare, limit, reference, rounding};
 pub use scan::{Change, Sensitivity, changes, changes_by_machine, spread};

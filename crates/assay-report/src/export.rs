@@ -22,7 +22,7 @@ pub struct Export {
     pub experiment: String,
     /// RFC 3339.
     pub started: String,
-    /// Name of the host; empty where it is not known.
+    /// What stands for the host: the processor, as a ledger keeps no host names.
     pub host: String,
     /// The processor.
     pub cpu: String,
@@ -41,7 +41,7 @@ pub struct Export {
 /// One cell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportCell {
-    /// What tells it from the others, ahead of it the axis: ("variant", "b"). Axes of one value are left out, but for the variant.
+    /// What tells it from the others, ahead of it the axis: ("variant", "b"). Compilers and flags of one value are left out.
     pub axes: Vec<(&'static str, String)>,
     /// Nanoseconds of wall time per unit, one per placement.
     pub wall: Vec<f64>,

@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod compare;
+mod csv;
 pub mod doctor;
 pub mod export;
 pub mod fit;

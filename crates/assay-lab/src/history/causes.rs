@@ -3,7 +3,7 @@
 
 use super::code::{self, Binaries};
 use super::runs::{CampaignData, RunData, Runs};
-use super::series::Series;
+use super::series::{Series, SeriesKey};
 use assay_pure::words;
 use assay_report::history::page::{ChangeCause, ChangePoint, KnownFact, SeriesKind};
 use serde_json::Value;
@@ -13,22 +13,21 @@ const BESIDE: usize = 2;
 
 /// Adds causes and sentences to all changes; steps of the plain link that the code has too are told of the code alone.
 pub fn tell(series: &mut [Series], read: &Runs, binaries: &Binaries) {
-    let of_code: Vec<(String, Option<String>, Option<String>, usize)> = series
+    let of_code: Vec<(SeriesKey, ChangePoint)> = series
         .iter()
-        .filter(|one| one.page.kind == SeriesKind::Contrast)
-        .flat_map(|one| {
-            let page = &one.page;
-            page.changes
-                .iter()
-                .map(|change| (page.variant.clone(), page.baseline.clone(), page.input.clone(), change.at))
-        })
+        .filter(|one| one.key.kind == SeriesKind::Contrast)
+        .flat_map(|one| one.page.changes.iter().map(|change| (one.key.clone(), change.clone())))
         .collect();
+    let machine = |change: &ChangePoint| read.runs[change.at].page.machine;
     for one in series {
         let page = &one.page;
+        let key = one.key.of_code();
         let has_code = |change: &ChangePoint| {
-            of_code.iter().any(|(variant, baseline, input, at)| {
-                (variant, baseline, input) == (&page.variant, &page.baseline, &page.input)
-                    && at.abs_diff(change.at) <= BESIDE
+            of_code.iter().any(|(of, code)| {
+                *of == key
+                    && machine(code) == machine(change)
+                    && (code.ratio > 1.0) == (change.ratio > 1.0)
+                    && code.at.abs_diff(change.at) <= BESIDE
             })
         };
         let as_built = page.kind == SeriesKind::ContrastAsBuilt;

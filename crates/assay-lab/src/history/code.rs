@@ -4,12 +4,11 @@
 //! where the store still has both files, the code itself, whatever it is linked beside.
 
 use super::runs::CampaignData;
-use assay_pure::inputs::digest::digest;
+use crate::store::Ledger;
+use assay_link::build::kept_artifact;
 use assay_pure::placement::across::{self, CodeChange, Reached};
 use assay_pure::words;
-use std::cell::OnceCell;
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What can be said of two functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,26 +21,20 @@ pub enum SameCode {
     Unknown,
 }
 
-/// The binaries of a store, by content.
-pub struct Binaries {
-    folder: PathBuf,
-    by_digest: OnceCell<HashMap<String, PathBuf>>,
+/// Where binaries and what is known of them are kept. Read when it is needed, and not held.
+pub struct Binaries<'a> {
+    /// The store.
+    pub store: &'a Path,
+    /// All ledgers.
+    pub ledgers: &'a [Ledger],
 }
 
-impl Binaries {
-    /// Those of a store. It is read when it is needed.
-    pub fn of(store: &Path) -> Binaries {
-        Binaries { folder: store.join("artifacts"), by_digest: OnceCell::new() }
-    }
-
-    /// A file by its content; the store names files by what they were made of.
-    fn file(&self, hash: &str) -> Option<Vec<u8>> {
-        let known = self.by_digest.get_or_init(|| {
-            let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
-            let read = |path: PathBuf| Some((digest(&std::fs::read(&path).ok()?), path));
-            entries.filter_map(|entry| read(entry.path())).collect()
-        });
-        std::fs::read(known.get(hash)?).ok()
+impl Binaries<'_> {
+    /// The size of a campaign's function; none where the ledger does not keep it.
+    fn size(&self, campaign: &CampaignData, (artifact, entry): &(String, u64)) -> Option<u64> {
+        let functions = self.ledgers[campaign.ledger].artifact_functions(artifact).ok()??;
+        let mut all = functions.as_array()?.iter();
+        all.find(|function| function["address"].as_u64() == Some(*entry))?["size"].as_u64()
     }
 }
 
@@ -63,16 +56,13 @@ pub fn compare(
     if old == new {
         return SameCode::Same;
     }
-    let size = |campaign: &CampaignData, (artifact, entry): &(String, u64)| {
-        let functions = campaign.functions.get(artifact)?.as_array()?;
-        functions.iter().find(|function| function["address"].as_u64() == Some(*entry))?["size"].as_u64()
-    };
-    if let (Some(one), Some(other)) = (size(before.0, &old), size(after.0, &new))
+    if let (Some(one), Some(other)) = (binaries.size(before.0, &old), binaries.size(after.0, &new))
         && one != other
     {
         return SameCode::Other;
     }
-    let (Some(one), Some(other)) = (binaries.file(&old.0), binaries.file(&new.0)) else {
+    let kept = |hash: &str| kept_artifact(binaries.store, hash);
+    let (Some(one), Some(other)) = (kept(&old.0), kept(&new.0)) else {
         return SameCode::Unknown;
     };
     let Ok(changes) = across::compare(&one, &other) else { return SameCode::Unknown };

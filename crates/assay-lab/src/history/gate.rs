@@ -1,42 +1,42 @@
-//! The newest run against the last good ones.
+//! The newest run beside the earlier ones on its machine.
 //!
-//! Good is what did not fail, from the oldest run on: one that failed is no measure for the next. Where a figure moves
-//! without failing, the good ones begin anew at its new level. A contrast speaks for its candidate; a time alone is judged
-//! only where no contrast speaks for the variant and its machine code is not known to be the same, since what a machine
-//! does to a time is not the code's fault.
+//! What it is compared with is decided by the change points of what was measured before, never by the run that is judged
+//! ([`reference`]). A contrast speaks for its candidate; a time alone is judged only where no contrast speaks for the variant
+//! and its machine code is not known to be the same, since what a machine does to a time is not the code's fault.
 
 use super::code::{self, Binaries, SameCode};
 use super::runs::{RunData, Runs};
 use super::series::Series;
 use assay_pure::compare::Gate;
-use assay_pure::history::{Compared, GateReading, LevelReading, compare};
+use assay_pure::history::{
+    Compared, GateReading, LevelReading, Sensitivity, compare, limit, reference, rounding,
+};
 use assay_pure::words;
 use assay_report::history::page::{GateCheck, GatePage, HistoryPoint, SeriesKind};
 
-/// Good runs that the newest is compared with at most.
-const MOST: usize = 12;
 /// Half an interval at 95 % in standard errors.
 const HALF: f64 = 1.96;
 
 /// What the gate says.
-pub fn judge(gate: Gate, series: &[Series], read: &Runs, binaries: &Binaries) -> GatePage {
-    let newest = read.runs.len().checked_sub(1);
-    let mut checks = Vec::new();
-    for one in series {
-        if one.page.kind == SeriesKind::ContrastAsBuilt
-            || one.page.points.last().map(|point| point.run) != newest
-        {
-            continue;
-        }
-        if one.page.kind == SeriesKind::Time && has_contrast(one, series) {
-            continue;
-        }
-        let mut found = check(&gate, one, read);
-        if found.reading != GateReading::Passed {
-            excuse(&mut found, &gate, one, series, read, binaries);
-        }
-        checks.push(found);
-    }
+pub fn judge(gate: Gate, sensitivity: &Sensitivity, series: &[Series], read: &Runs, binaries: &Binaries) -> GatePage {
+    let page = |reading, run, checks, notes| GatePage { gate: gate.to_string(), reading, run, checks, notes };
+    let Some(newest) = read.judged() else {
+        let why = "The first ledger has no run of this name, and only its newest run is judged.".to_owned();
+        return page(GateReading::Undecided, None, Vec::new(), vec![why]);
+    };
+    let mut judged = Judged {
+        limit: limit(&gate, sensitivity.minimum),
+        sensitivity,
+        newest,
+        checks: 1,
+        series,
+        read,
+        binaries,
+    };
+    let own: Vec<&Series> = series.iter().filter(|one| judged.speaks_at(one, newest)).collect();
+    judged.checks = own.len();
+    let mut checks: Vec<GateCheck> = own.into_iter().map(|one| judged.check_and_excuse(one)).collect();
+    checks.extend(judged.missing());
     let any = |wanted: GateReading| checks.iter().any(|check| check.reading == wanted);
     let reading = if any(GateReading::Failed) {
         GateReading::Failed
@@ -50,154 +50,228 @@ pub fn judge(gate: Gate, series: &[Series], read: &Runs, binaries: &Binaries) ->
         GateReading::Undecided => 1,
         GateReading::Passed => 2,
     });
-    GatePage { gate: gate.to_string(), reading, run: newest.filter(|_| !checks.is_empty()), checks }
+    let notes = judged.notes(checks.is_empty());
+    page(reading, Some(newest), checks, notes)
 }
 
-/// Whether a contrast speaks for the variant of a time.
-fn has_contrast(time: &Series, all: &[Series]) -> bool {
-    let newest = time.page.points.last().map(|point| point.run);
-    all.iter().any(|other| {
-        other.page.kind == SeriesKind::Contrast
-            && (&other.page.variant, &other.page.input) == (&time.page.variant, &time.page.input)
-            && other.page.points.last().map(|point| point.run) == newest
-    })
+/// A run that is judged, and what is needed for it.
+struct Judged<'a> {
+    /// The step from which on the gate fails.
+    limit: f64,
+    sensitivity: &'a Sensitivity,
+    newest: usize,
+    /// Series that are judged.
+    checks: usize,
+    series: &'a [Series],
+    read: &'a Runs,
+    binaries: &'a Binaries<'a>,
+}
+
+fn point_at(series: &Series, run: usize) -> Option<&HistoryPoint> {
+    series.page.points.iter().find(|point| point.run == run)
 }
 
 /// A point's logarithm with its standard error; repetitions within one file of another tool say nothing of the next file.
-fn reading(series: &Series, point: &HistoryPoint) -> LevelReading {
-    let own = point.lower.zip(point.upper).filter(|_| series.page.kind != SeriesKind::Imported);
+fn reading(series: &Series, point: &HistoryPoint, rounding: f64) -> LevelReading {
+    let own = point.lower.zip(point.upper).filter(|_| series.key.kind != SeriesKind::Imported);
     let error = own.filter(|ends| ends.0 > 0.0).map(|(lower, upper)| (upper / lower).ln() / (2.0 * HALF));
-    LevelReading { value: point.value.ln(), error }
+    LevelReading { value: point.value.ln(), error, rounding }
 }
 
-/// The points of the newest run's machine, and the good ones among those before it.
-fn good(gate: &Gate, series: &Series, read: &Runs) -> Vec<HistoryPoint> {
-    let machine = |point: &HistoryPoint| read.runs[point.run].page.machine;
-    let points = &series.page.points;
-    let Some((newest, before)) = points.split_last() else { return Vec::new() };
-    let minimum = read.minimum_effect.ln_1p();
-    let mut good: Vec<HistoryPoint> = Vec::new();
-    for point in before.iter().filter(|point| machine(point) == machine(newest)) {
-        if good.is_empty() {
-            good.push(*point);
-            continue;
+/// What the newest point is compared with.
+struct Beside {
+    found: Compared,
+    /// The last run of it.
+    last: usize,
+    /// How many runs.
+    runs: usize,
+    /// The first run of a slowdown that nobody accepted.
+    unaccepted: Option<usize>,
+}
+
+impl Judged<'_> {
+    /// Whether a series is judged at a run: it has a figure there, and nothing speaks better for it.
+    fn speaks_at(&self, one: &Series, run: usize) -> bool {
+        point_at(one, run).is_some()
+            && match one.key.kind {
+                SeriesKind::ContrastAsBuilt => false,
+                SeriesKind::Contrast | SeriesKind::Imported => true,
+                SeriesKind::Time => !self.series.iter().any(|other| {
+                    other.key.kind == SeriesKind::Contrast
+                        && other.key.time_of(&one.key.variant) == one.key
+                        && other.key.variant == one.key.variant
+                        && point_at(other, run).is_some()
+                }),
+            }
+    }
+
+    fn id(&self, run: usize) -> &str {
+        &self.read.runs[run].page.id
+    }
+
+    fn beside(&self, one: &Series) -> Option<Beside> {
+        let newest = point_at(one, self.newest)?;
+        let machine = |point: &HistoryPoint| self.read.runs[point.run].page.machine;
+        let is_earlier = |point: &&HistoryPoint| point.run < newest.run && machine(point) == machine(newest);
+        let earlier: Vec<HistoryPoint> = one.page.points.iter().filter(is_earlier).copied().collect();
+        let values: Vec<f64> = earlier.iter().map(|point| point.value.ln()).collect();
+        let chosen = reference(&values, self.limit, self.sensitivity);
+        let imported = one.key.kind == SeriesKind::Imported;
+        let printed: Vec<f64> = earlier.iter().chain([newest]).map(|point| point.value).collect();
+        let rounding = if imported { rounding(&printed) } else { 0.0 };
+        let points = &earlier[chosen.runs.clone()];
+        let readings: Vec<LevelReading> = points.iter().map(|point| reading(one, point, rounding)).collect();
+        Some(Beside {
+            found: compare(&readings, reading(one, newest, rounding)),
+            last: points.last()?.run,
+            runs: points.len(),
+            unaccepted: chosen.unaccepted.map(|at| earlier[at].run),
+        })
+    }
+
+    fn check(&self, one: &Series) -> GateCheck {
+        let Some(beside) = self.beside(one) else {
+            let note = "there is no earlier run on this machine to compare with.";
+            return undecided(one, note.into());
+        };
+        let ratio = beside.found.step.exp();
+        let interval = beside.found.interval();
+        let mut reading = beside.found.read(self.limit, self.checks);
+        // Times of a machine that others use differ by more than is assumed; contrasts do not.
+        if one.key.kind == SeriesKind::Time && !beside.found.spread_known && reading == GateReading::Failed {
+            reading = GateReading::Undecided;
         }
-        let found = against(series, &good, point);
-        // One that may have moved, and does not know, would make all that follow undecided: two levels look like noise.
-        let doubtful = found.step.abs() >= gate.slower.ln_1p().max(minimum);
-        match found.read(gate, minimum) {
-            GateReading::Failed => continue,
-            GateReading::Undecided if doubtful => continue,
+        GateCheck {
+            series: one.page.label.clone(),
+            reading,
+            good: Some(beside.last),
+            runs: beside.runs,
+            ratio: Some(ratio),
+            lower: interval.map(|interval| interval.0.exp()),
+            upper: interval.map(|interval| interval.1.exp()),
+            note: self.note(&beside, reading),
+        }
+    }
+
+    fn note(&self, beside: &Beside, reading: GateReading) -> String {
+        let step = words::fine_change(beside.found.step.exp());
+        let runs = words::plural(beside.runs as u64, "earlier run");
+        let against = if beside.runs == 1 {
+            format!("against run {}", self.id(beside.last))
+        } else {
+            format!("against {runs}, the last of them {}", self.id(beside.last))
+        };
+        let Some((lower, upper)) = beside.found.interval() else {
+            let why = if beside.runs < 3 {
+                "a number alone does not tell how much it varies: three earlier runs do"
+            } else {
+                "all of them have the same number, so how much it varies is unknown"
+            };
+            return format!("{step} {against}; {why}.");
+        };
+        let mut note = format!("{step} ({}) {against}", words::fine_span(lower.exp(), upper.exp()));
+        if !beside.found.spread_known {
+            note += "; how much runs differ is taken to be 1 % until three earlier runs show it";
+        } else if reading == GateReading::Undecided && lower > 0.0 && beside.found.step >= self.limit {
+            let series = words::plural(self.checks as u64, "series");
+            note += &format!("; of {series} one can be so much slower by chance");
+        }
+        note += ".";
+        if let Some(run) = beside.unaccepted.filter(|_| reading != GateReading::Passed) {
+            note += &format!(" It got slower in run {0}: --since {0} accepts that.", self.id(run));
+        }
+        note
+    }
+
+    fn check_and_excuse(&self, one: &Series) -> GateCheck {
+        let mut found = self.check(one);
+        match (one.key.kind, found.reading) {
+            (SeriesKind::Contrast, GateReading::Failed) => self.excuse_by_baseline(&mut found, one),
+            (SeriesKind::Time, GateReading::Failed | GateReading::Undecided) => {
+                if self.same_code(one, found.good) {
+                    found.reading = GateReading::Passed;
+                    found.note += " Its machine code is the same as then.";
+                }
+            }
             _ => {}
         }
-        let moved = found.interval.is_some_and(|(lower, upper)| lower > 0.0 || upper < 0.0)
-            && found.step.abs() >= minimum;
-        if moved {
-            good.clear();
-        }
-        good.push(*point);
-        let over = good.len().saturating_sub(MOST);
-        good.drain(..over);
+        found
     }
-    good
-}
 
-fn against(series: &Series, good: &[HistoryPoint], point: &HistoryPoint) -> Compared {
-    let readings: Vec<LevelReading> = good.iter().map(|point| reading(series, point)).collect();
-    compare(&readings, reading(series, point))
-}
-
-fn check(gate: &Gate, series: &Series, read: &Runs) -> GateCheck {
-    let good = good(gate, series, read);
-    let newest = series.page.points.last().expect("the series ends at the newest run");
-    let Some(last) = good.last() else {
-        return GateCheck {
-            series: series.page.label.clone(),
-            reading: GateReading::Undecided,
-            good: None,
-            runs: 0,
-            ratio: None,
-            lower: None,
-            upper: None,
-            note: "there is no earlier run on this machine to compare with.".into(),
+    /// A contrast also rises where its baseline got faster. That is no fault of the candidate if its own time passes, or if
+    /// the step without the baseline's gain is below the gate; where that is open the check is.
+    fn excuse_by_baseline(&self, found: &mut GateCheck, one: &Series) {
+        let time = |name: &str| {
+            let key = one.key.time_of(name);
+            self.series.iter().find(|other| other.key == key).filter(|other| point_at(other, self.newest).is_some())
         };
-    };
-    let found = against(series, &good, newest);
-    let ratio = found.step.exp();
-    let against = format!(
-        "against {}, the last good run {}",
-        words::plural(good.len() as u64, "run"),
-        read.runs[last.run].page.id
-    );
-    let note = match found.interval {
-        Some((lower, upper)) => {
-            let rests = if found.spread_known {
-                ""
-            } else {
-                "; of the two runs' own intervals, what differs between runs is unknown"
-            };
-            format!(
-                "{} ({}) {against}{rests}.",
-                words::fine_change(ratio),
-                words::fine_span(lower.exp(), upper.exp())
-            )
+        let Some(baseline) = time(&one.key.baseline) else { return };
+        let of_baseline = self.check(baseline);
+        let gained = of_baseline.upper.is_some_and(|upper| upper < 1.0);
+        // The same code in less time: that was the machine, and the candidate had the same one.
+        if !gained || self.same_code(baseline, of_baseline.good) {
+            return;
         }
-        None => format!(
-            "{} {against}; single numbers do not tell how much they vary: three good runs do.",
-            words::fine_change(ratio)
-        ),
-    };
-    GateCheck {
-        series: series.page.label.clone(),
-        reading: found.read(gate, read.minimum_effect.ln_1p()),
-        good: Some(last.run),
-        runs: good.len(),
-        ratio: Some(ratio),
-        lower: found.interval.map(|interval| interval.0.exp()),
-        upper: found.interval.map(|interval| interval.1.exp()),
-        note,
+        let left = |of: Option<f64>, gain: Option<f64>| of.zip(gain).map(|(of, gain)| (of * gain).ln());
+        let surely = left(found.upper, of_baseline.upper).is_some_and(|left| left < self.limit);
+        let maybe = left(found.ratio, of_baseline.ratio).is_some_and(|left| left < self.limit);
+        let candidate = time(&one.key.variant).map(|time| self.check(time).reading);
+        if surely || candidate == Some(GateReading::Passed) {
+            found.reading = GateReading::Passed;
+            found.note += " The baseline got faster, not the candidate slower.";
+        } else if maybe {
+            found.reading = GateReading::Undecided;
+            found.note += " The baseline got faster; whether the candidate got slower is open.";
+        }
+    }
+
+    /// Whether a time's code is known to be the same in the newest run and an earlier one.
+    fn same_code(&self, time: &Series, earlier: Option<usize>) -> bool {
+        let side = |run: usize| match &self.read.runs[run].data {
+            RunData::Campaign(campaign) => {
+                let at = time.page.points.iter().position(|point| point.run == run)?;
+                Some((&**campaign, &time.builds[at]))
+            }
+            RunData::Import(_) => None,
+        };
+        earlier.and_then(side).zip(side(self.newest)).is_some_and(|(before, after)| {
+            code::compare(self.binaries, &time.key.variant, before, after) == SameCode::Same
+        })
+    }
+
+    /// What the run before had and this one has not: a variant that crashed must not pass.
+    fn missing(&self) -> Vec<GateCheck> {
+        let Some(before) = self.read.ahead_of(self.newest) else { return Vec::new() };
+        let is_missing = |one: &&Series| self.speaks_at(one, before) && point_at(one, self.newest).is_none();
+        let note = format!("not measured in this run; run {} has it.", self.id(before));
+        self.series.iter().filter(is_missing).map(|one| undecided(one, note.clone())).collect()
+    }
+
+    fn notes(&self, no_checks: bool) -> Vec<String> {
+        let mut found = Vec::new();
+        if no_checks {
+            found.push(format!("Run {} has no figure that could be judged.", self.id(self.newest)));
+        }
+        let newest = self.read.runs[self.newest].page.unix;
+        for (id, _) in self.read.unfinished.iter().filter(|(_, began)| *began > newest) {
+            found.push(format!(
+                "Campaign {id} is newer, but did not end: run {} is judged in its place.",
+                self.id(self.newest)
+            ));
+        }
+        found
     }
 }
 
-/// What did not pass passes all the same where the code cannot be at fault: a baseline that got faster, a variant of the same code.
-fn excuse(
-    found: &mut GateCheck,
-    gate: &Gate,
-    one: &Series,
-    all: &[Series],
-    read: &Runs,
-    binaries: &Binaries,
-) {
-    let Some(good) = found.good else { return };
-    match one.page.kind {
-        SeriesKind::Contrast if found.reading == GateReading::Failed => {
-            let of_baseline = all.iter().find(|other| {
-                other.page.kind == SeriesKind::Time
-                    && Some(&other.page.variant) == one.page.baseline.as_ref()
-                    && other.page.input == one.page.input
-            });
-            let baseline = of_baseline.map(|time| check(gate, time, read));
-            if baseline.and_then(|baseline| baseline.upper).is_some_and(|upper| upper < 1.0) {
-                found.reading = GateReading::Passed;
-                found.note += " The baseline got faster, not the candidate slower.";
-            }
-        }
-        SeriesKind::Time => {
-            let newest = one.page.points.last().map_or(good, |point| point.run);
-            let side = |run: usize| match &read.runs[run].data {
-                RunData::Campaign(campaign) => {
-                    let at = one.page.points.iter().position(|point| point.run == run)?;
-                    Some((&**campaign, &one.builds[at]))
-                }
-                RunData::Import(_) => None,
-            };
-            if let (Some(before), Some(after)) = (side(good), side(newest))
-                && code::compare(binaries, &one.page.variant, before, after) == SameCode::Same
-            {
-                found.reading = GateReading::Passed;
-                found.note += " Its machine code is the same as then.";
-            }
-        }
-        _ => {}
+fn undecided(one: &Series, note: String) -> GateCheck {
+    GateCheck {
+        series: one.page.label.clone(),
+        reading: GateReading::Undecided,
+        good: None,
+        runs: 0,
+        ratio: None,
+        lower: None,
+        upper: None,
+        note,
     }
 }

@@ -4,9 +4,12 @@ use crate::lead::Misuse;
 use crate::store::{ImportedFigure, Ledger, NewImport};
 use anyhow::{Context, Result};
 use assay_linux::given;
+use assay_pure::figures::origin::Origin;
 use assay_pure::figures::{Adapter, Document, ExecutionFigures, Output, bencher, origin};
 use assay_pure::inputs::digest::digest;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -79,20 +82,32 @@ pub struct Imported {
 /// [`Misuse`]: it cannot be read, or is not of the format; or the ledger cannot be written.
 pub fn import(ledger: &Ledger, asked: &ImportRequest) -> Result<Imported> {
     let shown = asked.file.display();
-    let documents = documents(asked)?;
-    let text = documents.iter().map(|document| document.text.as_str()).collect::<Vec<_>>().join("\n");
-    let named =
-        documents.iter().map(|document| format!("{}\n{}", document.name, document.text)).collect::<String>();
-    let digest = digest(if asked.format == ImportFormat::Criterion { &named } else { &text }.as_bytes());
+    let read = documents(asked)?;
+    let (digest, origin) = match (asked.format, read.documents.as_slice()) {
+        // Several files: what is in them, and which is which.
+        (ImportFormat::Criterion, all) => {
+            let named: Vec<String> = all.iter().map(|one| format!("{}\n{}", one.name, one.text)).collect();
+            (digest(named.concat().as_bytes()), Origin::default())
+        }
+        (_, [only]) => (digest(only.text.as_bytes()), origin::of(&only.text)),
+        (_, all) => unreachable!("one file is read as {} documents", all.len()),
+    };
     let (figures, notes) =
-        figures(asked.format, &text, documents).map_err(|error| Misuse(format!("{shown}: {error}")))?;
-    let mut names: Vec<&str> = figures.iter().map(|figure| figure.benchmark.as_str()).collect();
-    names.dedup();
+        figures(asked.format, read.documents).map_err(|error| Misuse(format!("{shown}: {error}")))?;
+    let mut names = BTreeMap::new();
+    for figure in &figures {
+        if !names.entry(figure.benchmark.as_str()).or_insert_with(BTreeSet::new).insert(figure.repetition) {
+            let name = &figure.benchmark;
+            return Err(Misuse(format!(
+                "{shown}: two benchmarks are called `{name}`; import their files each on its own, with another --name"
+            ))
+            .into());
+        }
+    }
     let (benchmarks, numbers) = (names.len(), figures.len());
     if let Some(id) = ledger.known_import(&asked.name, &digest, asked.revision.as_deref())? {
         return Ok(Imported { id, benchmarks, numbers, notes, known: true });
     }
-    let origin = origin::of(&text);
     let new = NewImport {
         name: asked.name.clone(),
         tool: asked.format.name().into(),
@@ -101,7 +116,7 @@ pub fn import(ledger: &Ledger, asked: &ImportRequest) -> Result<Imported> {
         machine: asked.machine.clone().or(origin.machine).unwrap_or_default(),
         revision: asked.revision.clone(),
         notes: notes.clone(),
-        measured_at: asked.at.or(origin.unix).unwrap_or_else(|| changed(&asked.file)),
+        measured_at: asked.at.or(origin.unix).unwrap_or(read.changed),
         figures,
     };
     let id = ledger.put_import(&new)?;
@@ -114,13 +129,37 @@ fn changed(file: &Path) -> f64 {
     time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).map_or(0.0, |since| since.as_secs_f64())
 }
 
+/// What was read of a file or folder.
+#[derive(Default)]
+struct Read {
+    documents: Vec<Document>,
+    /// When the newest of them was changed, Unix seconds; a folder's own time is that of its last new entry.
+    changed: f64,
+}
+
+impl Read {
+    fn add(&mut self, path: &Path, name: String) -> io::Result<()> {
+        let bytes = given::read(path, MOST)?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not a text in UTF-8"))?;
+        self.documents.push(Document { name, text });
+        self.changed = self.changed.max(changed(path));
+        Ok(())
+    }
+}
+
+/// Bytes of one file: Google Benchmark writes some hundred for each repetition.
+const MOST: u64 = 256 << 20;
+
 /// The file, or what of criterion's folder is read.
-fn documents(asked: &ImportRequest) -> Result<Vec<Document>> {
+fn documents(asked: &ImportRequest) -> Result<Read> {
     let shown = asked.file.display();
+    let mut found = Read::default();
     if asked.format != ImportFormat::Criterion {
-        let text =
-            given::read_text(&asked.file).map_err(|error| Misuse(format!("cannot read {shown}: {error}")))?;
-        return Ok(vec![Document { name: shown.to_string(), text }]);
+        found
+            .add(&asked.file, shown.to_string())
+            .map_err(|error| Misuse(format!("cannot read {shown}: {error}")))?;
+        return Ok(found);
     }
     if !asked.file.is_dir() {
         return Err(Misuse(format!(
@@ -128,16 +167,15 @@ fn documents(asked: &ImportRequest) -> Result<Vec<Document>> {
         ))
         .into());
     }
-    let mut found = Vec::new();
     collect(&asked.file, "", 0, &mut found).with_context(|| format!("reading {shown}"))?;
-    found.sort_by(|one, other| one.name.cmp(&other.name));
+    found.documents.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(found)
 }
 
 /// criterion nests a benchmark's folder three deep.
 const DEEPEST: usize = 8;
 
-fn collect(folder: &Path, below: &str, depth: usize, found: &mut Vec<Document>) -> Result<()> {
+fn collect(folder: &Path, below: &str, depth: usize, found: &mut Read) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -148,7 +186,7 @@ fn collect(folder: &Path, below: &str, depth: usize, found: &mut Vec<Document>) 
             && below.ends_with("new/")
             && ["benchmark.json", "sample.json", "estimates.json"].contains(&name.as_str())
         {
-            found.push(Document { name: format!("{below}{name}"), text: given::read_text(&entry.path())? });
+            found.add(&entry.path(), format!("{below}{name}"))?;
         }
     }
     Ok(())
@@ -156,13 +194,15 @@ fn collect(folder: &Path, below: &str, depth: usize, found: &mut Vec<Document>) 
 
 fn figures(
     format: ImportFormat,
-    text: &str,
-    documents: Vec<Document>,
+    mut documents: Vec<Document>,
 ) -> Result<(Vec<ImportedFigure>, Vec<String>), String> {
     let mut output = Output::default();
+    // Every format but criterion's is one file.
+    let text = if format == ImportFormat::Criterion { None } else { documents.pop() };
+    let text = text.map_or(String::new(), |document| document.text);
     let adapter = match format {
         ImportFormat::Bmf => {
-            let read = bencher::read(text).map_err(|error| error.to_string())?;
+            let read = bencher::read(&text).map_err(|error| error.to_string())?;
             let kept = read.metrics.into_iter().map(|metric| ImportedFigure {
                 benchmark: metric.name,
                 repetition: 0,
@@ -173,7 +213,7 @@ fn figures(
             return Ok((kept.collect(), read.notes));
         }
         ImportFormat::GoogleBenchmark => {
-            text.clone_into(&mut output.google_benchmark);
+            output.google_benchmark = text;
             Adapter::GoogleBenchmark
         }
         ImportFormat::Criterion => {
@@ -181,11 +221,11 @@ fn figures(
             Adapter::Criterion
         }
         ImportFormat::Hyperfine => {
-            text.clone_into(&mut output.stdout);
+            output.stdout = text;
             Adapter::Hyperfine
         }
         ImportFormat::Go => {
-            text.clone_into(&mut output.stdout);
+            output.stdout = text;
             Adapter::Go
         }
     };
@@ -207,4 +247,57 @@ fn figures(
         numbers
     });
     Ok((kept.collect(), notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    fn asked(format: ImportFormat, file: PathBuf) -> ImportRequest {
+        ImportRequest { format, file, name: "sums".into(), machine: None, revision: None, at: None }
+    }
+
+    /// A folder of criterion's with two benchmarks of these names.
+    fn criterion(root: &Path, names: [&str; 2]) {
+        for (number, name) in names.iter().enumerate() {
+            let folder = root.join(format!("{number}/new"));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("benchmark.json"), format!("{{\"full_id\": \"{name}\"}}")).unwrap();
+            fs::write(folder.join("sample.json"), "{\"iters\": [1.0, 2.0], \"times\": [5.0, 10.0]}").unwrap();
+        }
+    }
+
+    #[test]
+    fn a_folder_is_as_old_as_the_newest_of_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("criterion");
+        criterion(&root, ["a", "b"]);
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+        for name in ["0/new/benchmark.json", "0/new/sample.json", "1/new/benchmark.json", "1/new/sample.json"] {
+            fs::File::options().write(true).open(root.join(name)).unwrap().set_modified(then).unwrap();
+        }
+        let read = documents(&asked(ImportFormat::Criterion, root)).unwrap();
+        assert_eq!((read.documents.len(), read.changed), (4, 1_700_000_000.0));
+    }
+
+    #[test]
+    fn two_benchmarks_of_one_name_are_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
+        let root = folder.path().join("criterion");
+        criterion(&root, ["a", "a"]);
+        let error = import(&ledger, &asked(ImportFormat::Criterion, root)).unwrap_err();
+        assert!(error.to_string().contains("two benchmarks are called `a`"), "{error:#}");
+        assert!(ledger.imported_names().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_file_of_ten_megabytes_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("go.txt");
+        let line = "BenchmarkSum-8 100 250 ns/op\n";
+        fs::write(&file, line.repeat((10 << 20) / line.len())).unwrap();
+        assert_eq!(documents(&asked(ImportFormat::Go, file)).unwrap().documents.len(), 1);
+    }
 }

@@ -4,11 +4,12 @@ use crate::campaign::compose::{self, rfc3339};
 use crate::lead::Misuse;
 use crate::store::{CampaignRow, ImportedRow, Ledger, ProcessRow};
 use anyhow::Result;
+use assay_pure::ledger::Stopped;
 use assay_pure::words;
 use assay_report::history::page::{HistoryMachine, HistoryRun};
 use assay_report::page::Page;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// Where a run's figures come from.
 pub enum RunData {
@@ -26,16 +27,42 @@ pub struct CampaignData {
     pub page: Page,
     /// Its launches in the plain link.
     pub as_built: Vec<ProcessRow>,
-    /// Functions of these artifacts, as kept.
-    pub functions: BTreeMap<String, Value>,
+    /// Which ledger it is in, from 0.
+    pub ledger: usize,
 }
 
 /// One run.
 pub struct Run {
     /// As shown.
     pub page: HistoryRun,
+    /// Which ledger it is in, from 0.
+    pub ledger: usize,
     /// Its figures and facts.
     pub data: RunData,
+}
+
+/// A machine and what tells it from others.
+struct KnownMachine {
+    page: HistoryMachine,
+    memory: Option<f64>,
+}
+
+/// Two machines are one if their memories differ by less than this part: a kernel keeps some of it for itself.
+const SAME_MEMORY: f64 = 0.05;
+
+impl KnownMachine {
+    fn is(&self, other: &KnownMachine) -> bool {
+        let memory = match (self.memory, other.memory) {
+            (Some(one), Some(other)) => (one - other).abs() < SAME_MEMORY * one.max(other),
+            (one, other) => one == other,
+        };
+        // The last fact is the memory as shown.
+        let facts = |machine: &KnownMachine| {
+            let told = machine.page.facts.len() - usize::from(machine.memory.is_some());
+            machine.page.facts[..told].to_vec()
+        };
+        memory && self.page.name == other.page.name && facts(self) == facts(other)
+    }
 }
 
 /// Everything that was read.
@@ -43,7 +70,9 @@ pub struct Runs {
     /// The oldest first.
     pub runs: Vec<Run>,
     /// In the order in which they were met.
-    pub machines: Vec<HistoryMachine>,
+    machines: Vec<KnownMachine>,
+    /// Campaigns of the first ledger that did not end: number, and when they began.
+    pub unfinished: Vec<(i64, f64)>,
     /// What the reader must know.
     pub warnings: Vec<String>,
     /// A fraction: the newest campaign's.
@@ -69,6 +98,39 @@ impl Runs {
         self.runs.drain(..first);
         Ok(())
     }
+
+    /// The machines, as shown.
+    pub fn machines(&self) -> Vec<HistoryMachine> {
+        self.machines.iter().map(|machine| machine.page.clone()).collect()
+    }
+
+    /// The run that a gate judges: the newest campaign of the first ledger, where it has none its newest import.
+    pub fn judged(&self) -> Option<usize> {
+        let own = |run: &Run| run.ledger == 0;
+        let campaign = |run: &Run| own(run) && matches!(run.data, RunData::Campaign(_));
+        self.runs.iter().rposition(campaign).or_else(|| self.runs.iter().rposition(own))
+    }
+
+    /// The run ahead of another that should have the same series: of the same ledger, machine and tool.
+    pub fn ahead_of(&self, run: usize) -> Option<usize> {
+        let of = |run: &Run| (run.ledger, run.page.machine, run.page.tool.clone());
+        self.runs[..run].iter().rposition(|other| of(other) == of(&self.runs[run]))
+    }
+}
+
+/// How the ids of further ledgers begin: the file's name, where two have one name the path.
+fn prefixes(ledgers: &[Ledger]) -> Vec<String> {
+    let name = |ledger: &Ledger| {
+        ledger.path().file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned())
+    };
+    let names: Vec<String> = ledgers.iter().map(name).collect();
+    let alone = |name: &String| names[1..].iter().filter(|other| *other == name).count() == 1;
+    let prefix = |(number, ledger): (usize, &Ledger)| match number {
+        0 => String::new(),
+        _ if alone(&names[number]) => format!("{}:", names[number]),
+        _ => format!("{}:", ledger.path().display()),
+    };
+    ledgers.iter().enumerate().map(prefix).collect()
 }
 
 /// Reads all runs of a name.
@@ -76,27 +138,43 @@ impl Runs {
 /// # Errors
 /// A ledger cannot be read.
 pub fn read(ledgers: &[Ledger], name: &str) -> Result<Runs> {
-    let mut read =
-        Runs { runs: Vec::new(), machines: Vec::new(), warnings: Vec::new(), minimum_effect: MINIMUM_EFFECT };
-    let mut unreadable = Vec::new();
-    let mut imports = 0;
-    for (number, ledger) in ledgers.iter().enumerate() {
-        let file =
-            ledger.path().file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
-        let id = |text: String| if number == 0 { text } else { format!("{file}:{text}") };
+    let mut read = Runs {
+        runs: Vec::new(),
+        machines: Vec::new(),
+        unfinished: Vec::new(),
+        warnings: Vec::new(),
+        minimum_effect: MINIMUM_EFFECT,
+    };
+    let (mut unreadable, mut seen) = (Vec::new(), BTreeSet::new());
+    let (mut copies, mut imports) = (0, 0);
+    for (number, (ledger, prefix)) in ledgers.iter().zip(prefixes(ledgers)).enumerate() {
         for row in ledger.campaigns_of(name)? {
             // One that runs, or was interrupted, may have a figure for half of its contrasts.
-            if row.stopped.is_none() {
+            if matches!(row.stopped, None | Some(Stopped::Interrupted)) {
+                if number == 0 {
+                    read.unfinished.push((row.id, row.started_at));
+                }
                 continue;
             }
+            // A campaign begins once: another row of its microsecond is a copy.
+            if !seen.insert((row.started_at.to_bits(), row.finished_at.unwrap_or(0.0).to_bits(), row.question.clone())) {
+                copies += 1;
+                continue;
+            }
+            let id = format!("{prefix}{}", row.id);
             match compose::page(ledger, row.id) {
-                Ok(page) => read.add_campaign(id(row.id.to_string()), ledger, row, page)?,
-                Err(error) => unreadable.push(format!("{} ({error:#})", id(row.id.to_string()))),
+                Ok(page) => read.add_campaign(id, (number, ledger), row, page)?,
+                Err(error) => unreadable.push(format!("{id} ({error:#})")),
             }
         }
         for import in ledger.imports_of(name)? {
+            let at = import.file.measured_at.to_bits();
+            if !seen.insert((at, 0, format!("{} {:?}", import.file.digest, import.file.revision))) {
+                copies += 1;
+                continue;
+            }
             imports += 1;
-            read.add_import(id(format!("import {}", import.id)), import);
+            read.add_import(format!("{prefix}import {}", import.id), number, import);
         }
     }
     read.runs.sort_by(|one, other| one.page.unix.total_cmp(&other.page.unix));
@@ -105,41 +183,39 @@ pub fn read(ledgers: &[Ledger], name: &str) -> Result<Runs> {
         RunData::Import(_) => None,
     });
     read.minimum_effect = newest.unwrap_or(MINIMUM_EFFECT);
+    read.warnings = warnings(&unreadable, copies, imports);
+    Ok(read)
+}
+
+fn warnings(unreadable: &[String], copies: u64, imports: u64) -> Vec<String> {
+    let mut found = Vec::new();
     if !unreadable.is_empty() {
-        read.warnings
-            .push(format!("Campaigns left out because they cannot be read: {}.", unreadable.join(", ")));
+        found.push(format!("Campaigns left out because they cannot be read: {}.", unreadable.join(", ")));
+    }
+    if copies > 0 {
+        let runs = words::plural(copies, "run");
+        found.push(format!("{runs} left out: the ledgers have them twice, as copies of each other do."));
     }
     if imports > 0 {
-        read.warnings.push(format!(
+        found.push(format!(
             "{} of other tools: their placement is unknown and their noise is only seen between files.",
             words::plural(imports, "imported file")
         ));
     }
-    Ok(read)
+    found
 }
 
 impl Runs {
-    fn add_campaign(&mut self, id: String, ledger: &Ledger, row: CampaignRow, page: Page) -> Result<()> {
-        let fact = |key: &str| row.machine[key].as_str().unwrap_or_default().to_owned();
-        let caches: Vec<&str> =
-            row.machine["caches"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let memory = row.machine["memory_bytes"]
-            .as_f64()
-            .map(|bytes| format!("{:.0} GiB", bytes / f64::from(1 << 30)));
-        let virtual_machine = row.machine["virtual_machine"].as_bool() == Some(true);
-        let mut facts = vec![fact("cpu_id"), caches.join(", "), memory.unwrap_or_default()];
-        facts.extend(virtual_machine.then(|| "virtual machine".to_owned()));
-        facts.retain(|fact| !fact.is_empty());
-        let machine = self.machine(HistoryMachine { name: fact("cpu"), facts });
+    fn add_campaign(
+        &mut self,
+        id: String,
+        (number, ledger): (usize, &Ledger),
+        row: CampaignRow,
+        page: Page,
+    ) -> Result<()> {
+        let machine = self.machine(machine_of(&row.machine));
         let as_built: Vec<ProcessRow> =
             ledger.processes(row.id)?.into_iter().filter(|process| process.rotation.is_none()).collect();
-        let mut functions = BTreeMap::new();
-        for process in &as_built {
-            if !functions.contains_key(&process.artifact) {
-                let found = ledger.artifact_functions(&process.artifact)?.unwrap_or(Value::Null);
-                functions.insert(process.artifact.clone(), found);
-            }
-        }
         let sources = row.sources.as_ref();
         let run = HistoryRun {
             id,
@@ -156,15 +232,16 @@ impl Runs {
             changed: sources.and_then(|sources| sources["changed"].as_bool()),
             tool: "assay".into(),
         };
-        let data = CampaignData { row, page, as_built, functions };
-        self.runs.push(Run { page: run, data: RunData::Campaign(Box::new(data)) });
+        let data = CampaignData { row, page, as_built, ledger: number };
+        self.runs.push(Run { page: run, ledger: number, data: RunData::Campaign(Box::new(data)) });
         Ok(())
     }
 
-    fn add_import(&mut self, id: String, import: ImportedRow) {
+    fn add_import(&mut self, id: String, ledger: usize, import: ImportedRow) {
         let file = &import.file;
         let name = if file.machine.is_empty() { "unknown machine".to_owned() } else { file.machine.clone() };
-        let machine = self.machine(HistoryMachine { name, facts: Vec::new() });
+        let page = HistoryMachine { name, facts: Vec::new() };
+        let machine = self.machine(KnownMachine { page, memory: None });
         let run = HistoryRun {
             id,
             at: rfc3339(file.measured_at),
@@ -175,14 +252,56 @@ impl Runs {
             changed: None,
             tool: file.tool.clone(),
         };
-        self.runs.push(Run { page: run, data: RunData::Import(import) });
+        self.runs.push(Run { page: run, ledger, data: RunData::Import(import) });
     }
 
-    fn machine(&mut self, found: HistoryMachine) -> usize {
-        let known = self.machines.iter().position(|machine| *machine == found);
+    fn machine(&mut self, found: KnownMachine) -> usize {
+        let known = self.machines.iter().position(|machine| machine.is(&found));
         known.unwrap_or_else(|| {
             self.machines.push(found);
             self.machines.len() - 1
         })
+    }
+}
+
+fn machine_of(kept: &Value) -> KnownMachine {
+    let fact = |key: &str| kept[key].as_str().unwrap_or_default().to_owned();
+    let caches: Vec<&str> = kept["caches"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let memory = kept["memory_bytes"].as_f64();
+    let virtual_machine = kept["virtual_machine"].as_bool() == Some(true);
+    let mut facts = vec![fact("cpu_id"), caches.join(", ")];
+    facts.extend(virtual_machine.then(|| "virtual machine".to_owned()));
+    facts.extend(memory.map(|bytes| format!("{:.0} GiB", bytes / f64::from(1 << 30))));
+    facts.retain(|fact| !fact.is_empty());
+    KnownMachine { page: HistoryMachine { name: fact("cpu"), facts }, memory }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_machine_is_the_same_with_a_little_less_memory_and_another_with_half() {
+        let machine = |gib: f64, cpu: &str| {
+            let bytes = gib * f64::from(1 << 30);
+            machine_of(&json!({"cpu": cpu, "cpu_id": "x", "caches": ["L1"], "memory_bytes": bytes}))
+        };
+        assert!(machine(15.6, "A").is(&machine(15.4, "A")), "a kernel that keeps more for itself");
+        assert!(!machine(15.6, "A").is(&machine(7.8, "A")));
+        assert!(!machine(15.6, "A").is(&machine(15.6, "B")));
+        assert_eq!(machine(15.6, "A").page.facts, ["x", "L1", "16 GiB"]);
+    }
+
+    #[test]
+    fn ledgers_of_one_name_are_told_apart_by_their_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |place: &str| {
+            let path = folder.path().join(place);
+            Ledger::open(&path).unwrap()
+        };
+        let found = prefixes(&[open("ledger.db"), open("a/ledger.db"), open("b/ledger.db"), open("ci.db")]);
+        assert_eq!((found[0].as_str(), found[3].as_str()), ("", "ci.db:"));
+        assert!(found[1].ends_with("a/ledger.db:") && found[2].ends_with("b/ledger.db:"), "{found:?}");
     }
 }

@@ -2,18 +2,17 @@
 
 use super::runs::{CampaignData, RunData, Runs};
 use assay_pure::experiment::Axis;
-use assay_pure::history::{Sensitivity, changes_by_machine, spread};
+use assay_pure::history::{FEWEST, Sensitivity, changes_by_machine, spread};
 use assay_pure::stats::quantile::median;
 use assay_pure::words;
 use assay_report::history::page::{ChangePoint, HistoryPoint, HistorySeries, SeriesKind};
 use assay_report::page::{PageCell, PageContrast};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Runs on a machine from which on changes are looked for.
-const FEWEST: usize = 6;
-
 /// A series, and where its points come from.
 pub struct Series {
+    /// What tells it from the others.
+    pub key: SeriesKey,
     /// As shown.
     pub page: HistorySeries,
     /// Build of each point: compiler and flag set by name; empty for imports.
@@ -21,14 +20,37 @@ pub struct Series {
 }
 
 /// What tells series apart, and orders them: contrasts first.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct SeriesKey {
-    kind: u8,
-    variant: String,
-    baseline: String,
-    input: String,
-    compiler: String,
-    flags: String,
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SeriesKey {
+    /// What it is of.
+    pub kind: SeriesKind,
+    /// The candidate, the variant, or the benchmark of an import.
+    pub variant: String,
+    /// Of a contrast; else empty.
+    pub baseline: String,
+    /// Empty of imports.
+    pub input: String,
+    /// Empty where there is only one; of imports the tool.
+    pub compiler: String,
+    /// Empty where there is only one; of imports the unit.
+    pub flags: String,
+}
+
+impl SeriesKey {
+    /// The key of a variant's time in the same build on the same input.
+    pub fn time_of(&self, variant: &str) -> SeriesKey {
+        SeriesKey {
+            kind: SeriesKind::Time,
+            variant: variant.to_owned(),
+            baseline: String::new(),
+            ..self.clone()
+        }
+    }
+
+    /// The key of the same contrast in the code.
+    pub fn of_code(&self) -> SeriesKey {
+        SeriesKey { kind: SeriesKind::Contrast, ..self.clone() }
+    }
 }
 
 /// How builds are named in keys: a compiler that was replaced by its next version goes on in the same series.
@@ -91,13 +113,13 @@ pub fn all(read: &Runs) -> Vec<Series> {
             RunData::Import(import) => add_import(&mut found, number, import),
         }
     }
-    let inputs: BTreeSet<&str> =
-        found.keys().filter(|key| key.kind < 3).map(|key| key.input.as_str()).collect();
+    let measured = found.keys().filter(|key| key.kind != SeriesKind::Imported);
+    let inputs: BTreeSet<&str> = measured.map(|key| key.input.as_str()).collect();
     let several = inputs.len() > 1;
-    found.iter().map(|(key, gathered)| series(key, gathered, several)).collect()
+    found.into_iter().map(|(key, gathered)| series(key, gathered, several)).collect()
 }
 
-fn key(kind: u8, variant: &str, baseline: &str, input: &str) -> SeriesKey {
+fn key(kind: SeriesKind, variant: &str, baseline: &str, input: &str) -> SeriesKey {
     let owned = str::to_owned;
     SeriesKey {
         kind,
@@ -121,10 +143,6 @@ fn add_campaign(
         }
         (key.compiler, key.flags) = (naming.compiler(build.0), naming.flags(build.1));
         let gathered = found.entry(key).or_default();
-        // Two compilers of one family: the series has the first.
-        if gathered.points.last().is_some_and(|last| last.run == run) {
-            return;
-        }
         gathered.unit = unit.to_owned();
         gathered.points.push(point);
         gathered.builds.push((build.0.to_owned(), build.1.to_owned()));
@@ -133,7 +151,9 @@ fn add_campaign(
     for contrast in variants {
         let PageContrast { candidate, baseline, input, compiler, flags, .. } = contrast;
         let build = (compiler.as_str(), flags.as_str());
-        for (kind, ratio) in [(0, contrast.code), (1, contrast.as_built)] {
+        for (kind, ratio) in
+            [(SeriesKind::Contrast, contrast.code), (SeriesKind::ContrastAsBuilt, contrast.as_built)]
+        {
             if let Some(found) = ratio {
                 let point = HistoryPoint {
                     run,
@@ -151,7 +171,7 @@ fn add_campaign(
         };
         let point =
             HistoryPoint { run, value: time.median, lower: Some(time.lower), upper: Some(time.upper) };
-        add(key(2, variant, "", input), (compiler, flags), "ns", point);
+        add(key(SeriesKind::Time, variant, "", input), (compiler, flags), "ns", point);
     }
 }
 
@@ -165,7 +185,7 @@ fn add_import(found: &mut BTreeMap<SeriesKey, Gathered>, run: usize, import: &cr
         let Some(value) = median(&values).filter(|value| value.is_finite() && *value > 0.0) else { continue };
         let own = figures[0].interval.filter(|_| figures.len() == 1);
         // Tools are series of their own, and so are units: a number means what its tool means by it.
-        let mut key = key(3, benchmark, "", "");
+        let mut key = key(SeriesKind::Imported, benchmark, "", "");
         (key.compiler, key.flags) = (import.file.tool.clone(), unit.to_owned());
         let gathered = found.entry(key).or_default();
         gathered.unit = unit.to_owned();
@@ -180,20 +200,15 @@ fn add_import(found: &mut BTreeMap<SeriesKey, Gathered>, run: usize, import: &cr
     }
 }
 
-fn series(key: &SeriesKey, gathered: &Gathered, several_inputs: bool) -> Series {
-    let kind = match key.kind {
-        0 => SeriesKind::Contrast,
-        1 => SeriesKind::ContrastAsBuilt,
-        2 => SeriesKind::Time,
-        _ => SeriesKind::Imported,
-    };
-    let mut label = match kind {
+fn series(key: SeriesKey, gathered: Gathered, several_inputs: bool) -> Series {
+    let mut label = match key.kind {
         SeriesKind::Contrast => format!("{} / {}", key.variant, key.baseline),
         SeriesKind::ContrastAsBuilt => format!("{} / {} as built", key.variant, key.baseline),
         SeriesKind::Time => key.variant.clone(),
         SeriesKind::Imported => format!("{}: {}", gathered.tool, key.variant),
     };
-    if kind != SeriesKind::Imported {
+    let imported = key.kind == SeriesKind::Imported;
+    if !imported {
         let more = [key.input.as_str(), &key.compiler, &key.flags];
         for part in more.iter().skip(usize::from(!several_inputs)).filter(|part| !part.is_empty()) {
             label += &format!(", {part}");
@@ -201,17 +216,17 @@ fn series(key: &SeriesKey, gathered: &Gathered, several_inputs: bool) -> Series 
     }
     let page = HistorySeries {
         label,
-        kind,
+        kind: key.kind,
         variant: key.variant.clone(),
         baseline: (!key.baseline.is_empty()).then(|| key.baseline.clone()),
-        input: (kind != SeriesKind::Imported).then(|| key.input.clone()),
-        unit: gathered.unit.clone(),
-        points: gathered.points.clone(),
+        input: (!imported).then(|| key.input.clone()),
+        unit: gathered.unit,
+        points: gathered.points,
         changes: Vec::new(),
         noise: None,
         unexamined: None,
     };
-    Series { page, builds: gathered.builds.clone() }
+    Series { key, page, builds: gathered.builds }
 }
 
 /// Points as the search for changes takes them.
@@ -222,7 +237,7 @@ pub fn logarithms(series: &HistorySeries, read: &Runs) -> Vec<(usize, f64)> {
 /// Looks for changes.
 pub fn examine(series: &mut Series, read: &Runs, sensitivity: &Sensitivity) {
     let points = logarithms(&series.page, read);
-    let most = (0..read.machines.len())
+    let most = (0..read.machines().len())
         .map(|machine| points.iter().filter(|point| point.0 == machine).count())
         .max();
     let most = most.unwrap_or(0);

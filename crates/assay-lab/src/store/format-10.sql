@@ -12,7 +12,7 @@ CREATE TABLE imported (
     machine      TEXT NOT NULL,         -- as the file or the user calls it; empty: not told
     revision     TEXT,                  -- of what was measured, as the user says; NULL: not told
     notes        TEXT NOT NULL,         -- JSON: sentences of the reader: benchmarks that failed, values left out
-    measured_at  REAL NOT NULL,         -- Unix seconds: as the file says, else the user, else when the file was changed
+    measured_at  REAL NOT NULL,         -- Unix seconds: as the user says, else the file, else when it was changed last
     imported_at  REAL NOT NULL
 );
 

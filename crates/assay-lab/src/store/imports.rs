@@ -58,6 +58,7 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be written.
     pub fn put_import(&self, new: &NewImport) -> Result<i64> {
+        let mut id = 0;
         self.transaction(|connection| {
             connection.execute(
                 "INSERT INTO imported (name, tool, file, digest, machine, revision, notes, measured_at, imported_at) \
@@ -74,7 +75,7 @@ impl Ledger {
                     now()
                 ],
             )?;
-            let id = connection.last_insert_rowid();
+            id = connection.last_insert_rowid();
             let mut insert = connection.prepare_cached(
                 "INSERT INTO imported_figure (imported, benchmark, repetition, value, unit, lower, upper) \
                  VALUES (?,?,?,?,?,?,?)",
@@ -92,8 +93,7 @@ impl Ledger {
             }
             Ok(())
         })?;
-        let sql = "SELECT max(id) FROM imported";
-        Ok(self.row("the import", sql, [], |row| row.get(0))?.unwrap_or(0))
+        Ok(id)
     }
 
     /// The number of the import of this content, of this commit, into this history.

@@ -41,7 +41,7 @@ fn strip(cell: usize, rotation: Option<u32>, found: PlacementSamples) -> StripsO
     let used = found.samples.into_iter().map(|sample| (sample, false));
     let mut all: Vec<_> = used.chain(found.left_out.into_iter().map(|sample| (sample, true))).collect();
     all.sort_by_key(|(sample, _)| (sample.round, sample.index));
-    let samples = all.into_iter().map(|(sample, out)| (sample.ns_per_unit as f32, sample.round, out));
+    let samples = all.into_iter().map(|(sample, out)| (sample.ns_per_unit, sample.round, out));
     StripsOf { cell, rotation, offset: found.offset, samples: samples.collect() }
 }
 
@@ -110,7 +110,7 @@ type StripKey = (usize, Option<u32>, u64);
 #[derive(Default)]
 struct Figures {
     cells: Vec<Vec<String>>,
-    strips: BTreeMap<StripKey, Vec<(f32, u32, bool)>>,
+    strips: BTreeMap<StripKey, Vec<(f64, u32, bool)>>,
     units: Vec<String>,
 }
 
@@ -125,7 +125,7 @@ impl Figures {
                 let Some(names) = names(visit.side, &figure.benchmark) else { continue };
                 let cell = self.cell(names);
                 let place = (cell, visit.rotation, u64::from(visit.phase_bytes.unwrap_or(0)));
-                self.strips.entry(place).or_default().push((figure.value as f32, visit.round, false));
+                self.strips.entry(place).or_default().push((figure.value, visit.round, false));
                 if !self.units.contains(&figure.unit) {
                     self.units.push(figure.unit.clone());
                 }

@@ -22,29 +22,37 @@ pub struct State {
 /// # Errors
 /// The ledger cannot be read.
 pub fn state(ledger: &Ledger, row: &KeptRow, now: f64) -> Result<State> {
-    let advance = match row.kind {
-        Kept::Campaign => ledger.advance_of_campaign(row.id)?,
-        Kept::Comparison => ledger.advance_of_comparison(row.id)?,
+    let parts: Vec<Advance> = match row.kind {
+        Kept::Campaign => vec![ledger.advance_of_campaign(row.id)?],
+        Kept::Comparison => vec![ledger.advance_of_comparison(row.id)?],
         Kept::Sweep => {
-            let mut all = Advance::default();
-            for step in ledger.sweep_steps(row.id)? {
-                let one = ledger.advance_of_campaign(step.campaign)?;
-                all.rounds += one.rounds;
-                all.samples += one.samples;
-                all.seconds += one.seconds;
-                all.last_at = one.last_at.or(all.last_at);
-            }
-            all
+            let steps = ledger.sweep_steps(row.id)?;
+            steps.iter().map(|step| ledger.advance_of_campaign(step.campaign)).collect::<Result<_>>()?
         }
-        Kept::Diary => match ledger.sessions(&row.name)?.last() {
-            Some(session) => ledger.advance_of_comparison(session.comparison)?,
-            None => Advance::default(),
-        },
+        Kept::Diary => {
+            let sessions = ledger.sessions(&row.name)?;
+            sessions.iter().map(|one| ledger.advance_of_comparison(one.comparison)).collect::<Result<_>>()?
+        }
     };
-    Ok(told(row.stopped, &advance, now))
+    // A diary's sentence is of its last session, a sweep's of all its steps.
+    let shown = if row.kind == Kept::Diary { parts.last().cloned() } else { Some(together(&parts)) };
+    Ok(told(row.stopped, &shown.unwrap_or_default(), &parts, now))
 }
 
-fn told(stopped: Option<Stopped>, advance: &Advance, now: f64) -> State {
+fn together(parts: &[Advance]) -> Advance {
+    let [only] = parts else {
+        return Advance {
+            rounds: parts.iter().map(|one| one.rounds).sum(),
+            samples: parts.iter().map(|one| one.samples).sum(),
+            seconds: parts.iter().map(|one| one.seconds).sum(),
+            last_at: parts.iter().filter_map(|one| one.last_at).reduce(f64::max),
+            decided: None,
+        };
+    };
+    only.clone()
+}
+
+fn told(stopped: Option<Stopped>, advance: &Advance, parts: &[Advance], now: f64) -> State {
     let done = format!(
         "{} and {}, {} of measuring",
         words::plural(advance.rounds, "round"),
@@ -66,7 +74,9 @@ fn told(stopped: Option<Stopped>, advance: &Advance, now: f64) -> State {
             format!("Under way, or killed: {done}{decided}; {last}.")
         }
     };
-    let changed = format!("{} {}", advance.samples, stopped.map_or("", Stopped::word));
+    // Of every part: a new session may have as many samples as the one before.
+    let each = parts.iter().map(|one| format!("{}.{}.{:?}", one.rounds, one.samples, one.last_at));
+    let changed = format!("{} {}", each.collect::<Vec<_>>().join(","), stopped.map_or("", Stopped::word));
     State { over: stopped.is_some(), text, changed }
 }
 
@@ -78,15 +88,18 @@ mod tests {
     fn what_is_under_way_says_how_far_it_has_come() {
         let advance =
             Advance { rounds: 3, samples: 1200, seconds: 2.5, last_at: Some(100.0), decided: Some((1, 4)) };
-        let found = told(None, &advance, 103.0);
+        let parts = [advance.clone()];
+        let found = told(None, &advance, &parts, 103.0);
         assert_eq!(
             found.text,
             "Under way, or killed: 3 rounds and 1,200 samples, 2.5 s of measuring; 1 of 4 contrasts decided at the last \
              look; the last round ended 3.0 s ago."
         );
         assert!(!found.over);
-        let ended = told(Some(Stopped::Decided), &advance, 103.0);
+        let ended = told(Some(Stopped::Decided), &advance, &parts, 103.0);
         assert!(ended.over && ended.text.starts_with("Ended (decided) after 3 rounds"), "{}", ended.text);
         assert_ne!(found.changed, ended.changed);
+        let twice = told(None, &advance, &[advance.clone(), advance.clone()], 103.0);
+        assert_ne!(found.changed, twice.changed, "a session more, with as many samples");
     }
 }

@@ -26,6 +26,12 @@ pub fn file_name(hash: &str, extension: &str) -> String {
     format!("{}.{extension}", hash.get(..NAME_DIGITS).unwrap_or(hash))
 }
 
+/// The bytes of an artifact in a store, if they are there and whole; the store is not made where it is missing.
+pub fn kept_artifact(store: &Path, hash: &str) -> Option<Vec<u8>> {
+    let bytes = fs::read(store.join("artifacts").join(file_name(hash, "elf"))).ok()?;
+    (digest(&bytes) == hash).then_some(bytes)
+}
+
 /// A folder of content-addressed files and records.
 #[derive(Debug)]
 pub struct ArtifactCache {

@@ -32,7 +32,7 @@ pub fn unix(text: &str) -> Option<f64> {
     let (date, rest) = text.split_at_checked(10)?;
     let mut parts = date.split('-').map(str::parse::<i64>);
     let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !(0..=9999).contains(&year) {
+    if !(1..=12).contains(&month) || !(1..=days_of(month, year)).contains(&day) || !(1..=9999).contains(&year) {
         return None;
     }
     let shifted = if month <= 2 { year - 1 } else { year };
@@ -47,18 +47,35 @@ pub fn unix(text: &str) -> Option<f64> {
     let rest = rest.strip_prefix(['T', ' ', 't'])?;
     let zone = rest.find(['Z', 'z', '+', '-']);
     let (clock, zone) = zone.map_or((rest, "Z"), |at| rest.split_at(at));
-    let seconds = |text: &str| -> Option<f64> {
-        let mut parts = text.split(':').map(str::parse::<f64>);
-        let (hour, minute) = (parts.next()?.ok()?, parts.next().map_or(Some(0.0), Result::ok)?);
-        let second = parts.next().map_or(Some(0.0), Result::ok)?;
-        Some(hour * 3600.0 + minute * 60.0 + second)
-    };
     let offset = match zone.split_at_checked(1)? {
         ("+", offset) => seconds(offset)?,
         ("-", offset) => -seconds(offset)?,
         _ => 0.0,
     };
     Some(midnight + seconds(clock)? - offset)
+}
+
+fn days_of(month: i64, year: i64) -> i64 {
+    let leaps = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    match month {
+        2 => 28 + i64::from(leaps),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Seconds of "07:34:05.2", the last two of which may be missing.
+fn seconds(clock: &str) -> Option<f64> {
+    // Rust reads "nan", "inf" and "1e300" as numbers.
+    if !clock.bytes().all(|byte| byte.is_ascii_digit() || b":.".contains(&byte)) {
+        return None;
+    }
+    let mut parts = clock.split(':').map(str::parse::<f64>);
+    let (hour, minute) = (parts.next()?.ok()?, parts.next().map_or(Some(0.0), Result::ok)?);
+    let second = parts.next().map_or(Some(0.0), Result::ok)?;
+    // A minute with a leap second has 61.
+    let fits = hour < 24.0 && minute < 60.0 && second < 61.0 && parts.next().is_none();
+    fits.then_some(hour * 3600.0 + minute * 60.0 + second)
 }
 
 #[cfg(test)]
@@ -77,7 +94,20 @@ mod tests {
         ] {
             assert_eq!(unix(text), Some(wanted), "{text}");
         }
-        for text in ["yesterday", "2026-13-01", "2026-11-21Tnoon", "21.11.2026"] {
+        for text in [
+            "yesterday",
+            "2026-13-01",
+            "2026-11-21Tnoon",
+            "21.11.2026",
+            "2026-11-31",
+            "2026-02-29",
+            "2026-11-21Tnan",
+            "2026-11-21Tinf:00",
+            "2026-11-21T1e300",
+            "2026-11-21T24:00:00Z",
+            "2026-11-21T07:60:00Z",
+            "2026-11-21T07:34:05+99:00",
+        ] {
             assert_eq!(unix(text), None, "{text}");
         }
     }

@@ -13,6 +13,8 @@ use crate::experiment::order::SeededChoices;
 
 /// The fewest values on a side.
 pub const SHORTEST: usize = 3;
+/// The fewest values that are examined.
+pub const FEWEST: usize = 2 * SHORTEST;
 /// From so many values on their own innovations are taken: 25 with 5 on one side have 53,130 orders that differ.
 const OWN_INNOVATIONS: usize = 25;
 
@@ -21,8 +23,6 @@ const OWN_INNOVATIONS: usize = 25;
 pub struct Division {
     /// Values ahead of it.
     pub at: usize,
-    /// Q of the division.
-    pub statistic: f64,
     /// Q in units of the mean distance of all pairs.
     pub relative: f64,
 }
@@ -73,7 +73,7 @@ impl Distances {
 ///
 /// Input: finite values. Cost: n² additions. Source: see above. Checked: Apache Otava.
 pub fn best(values: &[f64], distances: &mut Distances) -> Option<Division> {
-    if values.len() < 2 * SHORTEST {
+    if values.len() < FEWEST {
         return None;
     }
     distances.fill(values);
@@ -81,14 +81,7 @@ pub fn best(values: &[f64], distances: &mut Distances) -> Option<Division> {
     let mean = distances.first(all, all) / (all * (all - 1)) as f64;
     let found = distances.statistics(SHORTEST).max_by(|one, other| one.1.total_cmp(&other.1));
     let (at, statistic) = found.filter(|_| mean > 0.0)?;
-    Some(Division { at, statistic, relative: statistic / mean })
-}
-
-/// Q at each division with at least two values on each side.
-pub fn statistics(values: &[f64]) -> Vec<(usize, f64)> {
-    let mut distances = Distances::default();
-    distances.fill(values);
-    distances.statistics(2).collect()
+    Some(Division { at, relative: statistic / mean })
 }
 
 /// The best division, if a series without a change divides as well with a probability of at most `level`.
@@ -170,7 +163,9 @@ mod tests {
             let numbers = |key: &str| -> Vec<f64> { serde_json::from_value(case[key].clone()).unwrap() };
             // The other one gives Q from one value ahead on; we begin with two, whose mean distance is defined.
             let (series, wanted) = (numbers("series"), numbers("q"));
-            let found = statistics(&series);
+            let mut distances = Distances::default();
+            distances.fill(&series);
+            let found: Vec<(usize, f64)> = distances.statistics(2).collect();
             assert!(found.len() >= 5);
             for (at, statistic) in found {
                 assert!((statistic - wanted[at - 1]).abs() < 1e-9, "{} {at}", case["name"]);

@@ -6,7 +6,7 @@
 //! machine has its own changes.
 //! Checked: by simulation, `tests/calibration/history.rs`.
 
-use super::divisive::{Distances, SHORTEST, best, significant};
+use super::divisive::{Distances, FEWEST, best, significant};
 use super::noise;
 use crate::stats::student;
 
@@ -39,8 +39,6 @@ pub struct Change {
     pub at: usize,
     /// The point at which it could be told.
     pub told_at: usize,
-    /// Points since the last change, and until the next one.
-    pub points: (usize, usize),
     /// The new level less the old one; the values are logarithms, so it is that of a ratio.
     pub step: f64,
     /// The interval of the step at 95 %.
@@ -78,8 +76,7 @@ pub fn changes(values: &[f64], sensitivity: &Sensitivity) -> Vec<Change> {
     let told = found.iter().enumerate().map(|(number, &(at, told_at, p))| {
         let around = &values[first(number)..last(number)];
         let (step, lower, upper) = step(around, at - first(number));
-        let points = (at - first(number), last(number) - at);
-        Change { before: at - 1, at, told_at, points, step, lower, upper, p }
+        Change { before: at - 1, at, told_at, step, lower, upper, p }
     });
     told.filter(|change| change.step.abs() >= sensitivity.minimum).collect()
 }
@@ -136,7 +133,7 @@ pub fn changes_by_machine(points: &[(usize, f64)], sensitivity: &Sensitivity) ->
     all
 }
 
-/// The standard deviation around the levels between changes, of each machine on its own; none of fewer than 2 × 3 points.
+/// The standard deviation around the levels between changes, of each machine on its own; none of fewer than 6 points.
 pub fn spread(points: &[(usize, f64)], changes: &[Change]) -> Option<f64> {
     let (mut squares, mut degrees) = (0.0, 0.0);
     let machines: std::collections::BTreeSet<usize> = points.iter().map(|point| point.0).collect();
@@ -150,7 +147,7 @@ pub fn spread(points: &[(usize, f64)], changes: &[Change]) -> Option<f64> {
             degrees += own_degrees;
         }
     }
-    (points.len() >= 2 * SHORTEST && degrees > 0.0).then(|| (squares / degrees).sqrt())
+    (points.len() >= FEWEST && degrees > 0.0).then(|| (squares / degrees).sqrt())
 }
 
 #[cfg(test)]
@@ -168,7 +165,7 @@ mod tests {
         let found = changes(&values, &Sensitivity::default());
         assert_eq!(found.len(), 1);
         let change = found[0];
-        assert_eq!((change.before, change.at, change.points), (19, 20, (20, 10)));
+        assert_eq!((change.before, change.at), (19, 20));
         assert!(
             change.lower < 0.03 && 0.03 < change.upper && change.upper - change.lower < 0.02,
             "{change:?}"

@@ -36,7 +36,7 @@ impl Noise {
     }
 
     /// A series of standard deviation `spread`.
-    fn series(&mut self, points: usize, kind: &Kind) -> Vec<f64> {
+    pub fn series(&mut self, points: usize, kind: &Kind) -> Vec<f64> {
         let mut before = self.innovation(kind.heavy);
         let mut values = vec![before * kind.spread];
         for _ in 1..points {

@@ -7,6 +7,7 @@
 
 mod adaptive;
 mod alternatives;
+mod gate;
 mod history;
 mod model;
 
@@ -209,6 +210,73 @@ fn steps_of_three_percent_are_found_within_five_points() {
             }
         }
     }
+}
+
+#[test]
+#[ignore = "slow lane"]
+fn a_gate_hardly_ever_fails_without_a_change() {
+    println!("shares of gates slower:2% over unchanged series");
+    for own in [Some(0.003), None] {
+        for (likeness, heavy) in [(0.0, false), (0.3, false), (0.5, false), (0.0, true), (0.3, true), (0.5, true)] {
+            for (earlier, checks, gates) in [(1, 1, 4000), (3, 1, 4000), (6, 1, 4000), (20, 1, 2000), (60, 1, 600), (20, 10, 300)] {
+                for spread in [0.002, 0.004, 0.01, 0.02, 0.05] {
+                    let kind = history::Kind { spread, likeness, heavy };
+                    let case = gate::Case { kind, own, earlier, slower: 0, step: 0.0, checks };
+                    let (failed, undecided) = gate::shares(&case, gates);
+                    println!(
+                        "{earlier} earlier, {checks} checks, own error {own:?}, φ {likeness} heavy {heavy} noise {spread}: failed {:.2} %, \
+                         undecided {:.1} %",
+                        100.0 * failed,
+                        100.0 * undecided
+                    );
+                    // With one or two earlier campaigns their noise is taken to be 1 %.
+                    let promised = earlier >= 3 || spread <= 0.01;
+                    let chance = 2.6 * (0.01 / gates as f64).sqrt();
+                    assert!(!promised || failed <= 0.01 + chance, "{failed}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "slow lane"]
+fn a_gate_fails_for_steps_of_three_percent_and_goes_on_failing() {
+    println!("shares of gates slower:2% over series that got slower by 3 %");
+    for (likeness, checks) in [(0.0, 1), (0.3, 1), (0.5, 1), (0.3, 10)] {
+        for earlier in [6, 12, 20, 40] {
+            for slower in [1, 2, 3, 5, 10] {
+                for spread in [0.002, 0.004, 0.006, 0.01, 0.02] {
+                    let kind = history::Kind { spread, likeness, heavy: false };
+                    let before = earlier + slower - 1;
+                    let case = gate::Case { kind, own: None, earlier: before, slower, step: 0.03, checks };
+                    let (failed, undecided) = gate::shares(&case, if checks > 1 { 60 } else { 500 });
+                    println!(
+                        "{earlier} at the old level, run {slower} of the new one, {checks} checks, φ {likeness} noise {spread}: \
+                         failed {:.1} %, undecided {:.1} %",
+                        100.0 * failed,
+                        100.0 * undecided
+                    );
+                    let promised = earlier >= 20 && spread <= 0.004 && checks == 1;
+                    assert!(!promised || failed >= 0.95, "{failed}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_few_gates_fail_where_something_got_slower_and_not_elsewhere() {
+    let case = |spread, slower| gate::Case {
+        kind: history::Kind { spread, likeness: 0.3, heavy: false },
+        own: Some(0.001),
+        earlier: 20,
+        slower,
+        step: 0.03,
+        checks: 1,
+    };
+    assert!(gate::shares(&case(0.003, 1), 20).0 >= 0.95);
+    assert_eq!(gate::shares(&case(0.02, 0), 60).0, 0.0);
 }
 
 #[test]

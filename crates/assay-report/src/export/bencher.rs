@@ -27,7 +27,12 @@ pub fn metrics(export: &Export) -> String {
 
 /// github-action-benchmark: `customSmallerIsBetter`.
 pub fn smaller_is_better(export: &Export) -> String {
-    let range = |[value, lower, upper]: [f64; 3]| format!("± {:.3}", (upper - value).max(value - lower));
+    let range = |[value, lower, upper]: [f64; 3]| {
+        let half = (upper - value).max(value - lower);
+        // Three digits of whatever size.
+        let decimals = if half > 0.0 { (2.0 - half.log10().floor()).clamp(0.0, 20.0) as usize } else { 0 };
+        format!("± {half:.decimals$}")
+    };
     let mut all: Vec<Value> = Vec::new();
     for cell in &export.cells {
         all.push(json!({

@@ -7,17 +7,18 @@
 use super::{Export, ExportCell, Summary};
 use assay_pure::stats::quantile::{median, quantile};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Half an interval at 95 % in standard errors.
 const HALF: f64 = 1.96;
 
 /// The files, by their path below the folder.
 pub fn criterion(export: &Export) -> Vec<(String, String)> {
-    let mut files = Vec::new();
+    let (mut files, mut taken) = (Vec::new(), BTreeSet::new());
     for cell in &export.cells {
         let parts: Vec<String> = cell.axes.iter().map(|(_, value)| folder_name(value)).collect();
         let group = folder_name(&export.experiment);
-        let place = format!("{group}/{}", parts.join("/"));
+        let place = alone(format!("{group}/{}", parts.join("/")), &mut taken);
         let value = (cell.axes.len() > 1)
             .then(|| cell.axes[1..].iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>().join("/"));
         let named = json!({
@@ -66,6 +67,13 @@ fn fences(cell: &ExportCell) -> Value {
     let (low, high) = (at(0.25), at(0.75));
     let between = high - low;
     json!([low - 3.0 * between, low - 1.5 * between, high + 1.5 * between, high + 3.0 * between])
+}
+
+/// A folder that no other benchmark has: names that were cut, or whose symbols were replaced, may be equal.
+fn alone(place: String, taken: &mut BTreeSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{place}_{number}"));
+    let free = std::iter::once(place.clone()).chain(numbered).find(|name| taken.insert(name.clone()));
+    free.expect("there are more numbers than benchmarks")
 }
 
 /// As criterion names folders: what a path may not hold becomes `_`, at most 64 characters.

@@ -1,9 +1,11 @@
 //! Every raw sample as a row, for whoever computes by themselves.
 
+use crate::csv::{END, field};
 use assay_pure::parquet::{Column, write};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-/// One sample.
+/// One sample. Names are shared: a million samples have a dozen of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SampleLine {
     /// Number of the campaign.
@@ -13,13 +15,13 @@ pub struct SampleLine {
     /// The process that took it.
     pub process: i64,
     /// Variant.
-    pub variant: String,
+    pub variant: Arc<str>,
     /// Input.
-    pub input: String,
+    pub input: Arc<str>,
     /// Compiler.
-    pub compiler: String,
+    pub compiler: Arc<str>,
     /// Flag set.
-    pub flags: String,
+    pub flags: Arc<str>,
     /// The shuffle; none as built.
     pub rotation: Option<u32>,
     /// Padding ahead of all code; none as built.
@@ -37,22 +39,23 @@ pub struct SampleLine {
     /// Units in it.
     pub units: u64,
     /// Why it is left out; none: it is used.
-    pub flagged: Option<String>,
+    pub flagged: Option<&'static str>,
 }
 
 /// As CSV with a line of names (RFC 4180).
 pub fn csv(samples: &[SampleLine]) -> String {
     let mut text = String::from(
         "campaign,round,process,variant,input,compiler,flags,rotation,phase_bytes,offset,position,warmup,wall_ns,cpu_ns,\
-         units,flagged\n",
+         units,flagged",
     );
+    text += END;
     let maybe = |value: Option<u32>| value.map_or(String::new(), |value| value.to_string());
     for sample in samples {
         let names =
-            [&sample.variant, &sample.input, &sample.compiler, &sample.flags].map(|name| quoted(name));
-        let _ = writeln!(
+            [&sample.variant, &sample.input, &sample.compiler, &sample.flags].map(|name| field(name));
+        let _ = write!(
             text,
-            "{},{},{},{},{},{},{},{},{},{},{},{},{}",
+            "{},{},{},{},{},{},{},{},{},{},{},{},{}{END}",
             sample.campaign,
             sample.round,
             sample.process,
@@ -65,26 +68,17 @@ pub fn csv(samples: &[SampleLine]) -> String {
             sample.wall_ns,
             sample.cpu_ns,
             sample.units,
-            sample.flagged.as_deref().unwrap_or_default()
+            sample.flagged.unwrap_or_default()
         );
     }
     text
 }
 
-/// A name that may hold commas, quotes or line ends.
-fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        name.to_owned()
-    }
-}
-
 /// As Parquet.
 pub fn parquet(samples: &[SampleLine]) -> Vec<u8> {
     let whole = |of: fn(&SampleLine) -> i64| Column::Integers(samples.iter().map(of).collect());
-    let text = |of: fn(&SampleLine) -> &String| {
-        Column::Texts(samples.iter().map(|sample| of(sample).clone()).collect())
+    let text = |of: fn(&SampleLine) -> &Arc<str>| {
+        Column::Texts(samples.iter().map(|sample| Arc::clone(of(sample))).collect())
     };
     let maybe = |of: fn(&SampleLine) -> Option<u32>| {
         Column::MaybeIntegers(samples.iter().map(|sample| of(sample).map(i64::from)).collect())
@@ -105,6 +99,6 @@ pub fn parquet(samples: &[SampleLine]) -> Vec<u8> {
         ("wall_ns", Column::Numbers(samples.iter().map(|sample| sample.wall_ns).collect())),
         ("cpu_ns", Column::Numbers(samples.iter().map(|sample| sample.cpu_ns).collect())),
         ("units", whole(|sample| sample.units as i64)),
-        ("flagged", Column::MaybeTexts(samples.iter().map(|sample| sample.flagged.clone()).collect())),
+        ("flagged", Column::MaybeTexts(samples.iter().map(|sample| sample.flagged).collect())),
     ])
 }

@@ -105,11 +105,35 @@ fn services_get_one_number_with_its_bounds() {
 fn samples_are_rows_and_names_are_quoted() {
     let sample =
         SampleLine { variant: "a,\"b\"".into(), wall_ns: 1.5, rotation: Some(3), ..SampleLine::default() };
-    let plain = SampleLine { flagged: Some("preempted".into()), ..SampleLine::default() };
+    let plain = SampleLine { flagged: Some("preempted"), ..SampleLine::default() };
     let text = csv(&[sample.clone(), plain.clone()]);
+    assert!(text.ends_with("\r\n"));
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines[0].split(',').count(), 16);
     assert_eq!(lines[1], "0,0,0,\"a,\"\"b\"\"\",,,,3,,0,0,0,1.5,0,0,");
     assert_eq!(lines[2], "0,0,0,,,,,,,0,0,0,0,0,0,preempted");
     assert!(parquet(&[sample, plain]).starts_with(b"PAR1"));
+}
+
+#[test]
+fn benchmarks_whose_folders_would_be_one_are_numbered() {
+    let mut export = sample();
+    let long = "x".repeat(70);
+    export.cells[0].axes[0].1 = format!("{long}a/b");
+    export.cells[1].axes[0].1 = format!("{long}a:b");
+    let files = criterion(&export);
+    let paths: std::collections::BTreeSet<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths.len(), files.len(), "{paths:#?}");
+    for (path, text) in files.iter().filter(|(path, _)| path.ends_with("benchmark.json")) {
+        let named: Value = serde_json::from_str(text).unwrap();
+        assert!(path.starts_with(named["directory_name"].as_str().unwrap()), "{path} {named}");
+    }
+}
+
+#[test]
+fn a_short_time_keeps_its_range() {
+    let mut export = sample();
+    export.cells[0].median = [0.000_5, 0.000_49, 0.000_512];
+    let list: Value = serde_json::from_str(&text(TextFormat::GithubActionBenchmark, &export)).unwrap();
+    assert_eq!(list[0]["range"], "± 0.0000120");
 }

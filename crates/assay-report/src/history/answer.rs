@@ -29,9 +29,9 @@ pub fn answer(page: &HistoryPage) -> (String, Option<String>) {
         let worst = gate.checks.iter().find(|check| check.reading == gate.reading);
         let of = worst
             .filter(|_| gate.reading != GateReading::Passed)
-            .map_or(String::new(), |check| format!(": {}: {}", check.series, check.note));
-        let end = if of.is_empty() { "." } else { "" };
-        return (format!("{}: the gate {} {word}{of}{end}", page.name, gate.gate), next);
+            .map_or(".".to_owned(), |check| format!(": {}: {}", check.series, check.note));
+        let notes: String = gate.notes.iter().map(|note| format!(" {note}")).collect();
+        return (format!("{}: the gate {} {word}{of}{notes}", page.name, gate.gate), next);
     }
     let told = told(page);
     let Some((_, newest)) = told.first() else {

@@ -67,7 +67,7 @@ pub struct HistoryMachine {
 }
 
 /// What a series is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesKind {
@@ -85,7 +85,7 @@ pub enum SeriesKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistorySeries {
-    /// In words: "b relative to a, mixed".
+    /// In words: "b / a, mixed".
     pub label: String,
     /// What it is of.
     pub kind: SeriesKind,
@@ -198,10 +198,13 @@ pub struct GatePage {
     pub gate: String,
     /// Of all series together.
     pub reading: GateReading,
-    /// Number of the run it is about; null where there is nothing to compare.
+    /// Number of the run it is about: the newest campaign of the first ledger; null where there is nothing to compare.
     pub run: Option<usize>,
-    /// One per series that was judged.
+    /// One per series that was judged, and per series of the run before that was not measured.
     pub checks: Vec<GateCheck>,
+    /// What else must be known: a newer run that was left out, why there is no check.
+    #[serde(default)]
+    pub notes: Vec<String>,
 }
 
 /// A series at the gate.
@@ -212,11 +215,11 @@ pub struct GateCheck {
     pub series: String,
     /// What the gate says.
     pub reading: GateReading,
-    /// Number of the last good run; null where there is none.
+    /// Number of the last run that it is compared with; null where there is none.
     pub good: Option<usize>,
-    /// Good runs that it is compared with.
+    /// Runs that it is compared with.
     pub runs: usize,
-    /// Newest over good.
+    /// Newest over their mean.
     pub ratio: Option<f64>,
     /// Lower end of its interval at 95 %; null where nothing tells the noise.
     pub lower: Option<f64>,

@@ -39,7 +39,7 @@ fn the_change_is_told_first_and_drawn_where_it_is() {
     );
     let line = text
         .lines()
-        .find(|line| line.contains("fast relative to slow") && line.contains('╎'))
+        .find(|line| line.contains("fast / slow") && line.contains('╎'))
         .expect("a line");
     let drawn: String = line.chars().filter(|c| "▁▂▃▄▅▆▇█╎│".contains(*c)).collect();
     assert_eq!(
@@ -57,5 +57,5 @@ fn without_a_change_the_answer_says_so() {
     page.series.drain(..2);
     let (said, next) = answer(&page);
     assert_eq!(said, "decode: too few runs to tell changes in 1 series over 12 runs.");
-    assert!(next.unwrap().contains("from 6 on"));
+    assert!(next.unwrap().contains("from 6 runs on"));
 }

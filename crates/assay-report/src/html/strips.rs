@@ -4,6 +4,7 @@
 //! slowest and evenly spaced ones between them in order of time, so that what is drawn has the distribution of all; the page says so.
 
 use super::base64;
+use crate::csv::{END, field};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -24,7 +25,7 @@ pub struct StripsOf {
     /// Of the entry in its 64-byte line, or what stands for it.
     pub offset: u64,
     /// In order of execution: the time, the round, whether it was left out.
-    pub samples: Vec<(f32, u32, bool)>,
+    pub samples: Vec<(f64, u32, bool)>,
 }
 
 /// A strip as written: cell, rotation, offset, samples.
@@ -104,24 +105,17 @@ impl AllStrips {
         let heads = self.columns.iter().map(|&name| name.to_owned());
         let more = ["rotation", "entry_offset", "round", &self.quantity.replace(' ', "_"), "left_out"]
             .map(str::to_owned);
-        let mut text = heads.chain(more).map(|name| field(&name)).collect::<Vec<_>>().join(",") + "\r\n";
+        let mut text = heads.chain(more).map(|name| field(&name)).collect::<Vec<_>>().join(",") + END;
         for strip in &self.strips {
             let names: Vec<String> = self.cells[strip.cell].iter().map(|name| field(name)).collect();
             let rotation = strip.rotation.map_or("as built".to_owned(), |rotation| rotation.to_string());
             let cell = format!("{},{rotation},{}", names.join(","), strip.offset);
             for (time, round, out) in &strip.samples {
-                let _ = write!(text, "{cell},{round},{time},{}\r\n", u8::from(*out));
+                let _ = write!(text, "{cell},{round},{time},{}{END}", u8::from(*out));
             }
         }
         text
     }
-}
-
-/// A text that no spreadsheet takes for a formula, or for two fields.
-fn field(text: &str) -> String {
-    let text =
-        if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\r', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 fn note(total: usize, drawn: usize) -> String {
@@ -140,7 +134,7 @@ fn note(total: usize, drawn: usize) -> String {
 }
 
 /// Keeps this part of the samples, in their order.
-fn thin(samples: &mut Vec<(f32, u32, bool)>, part: f64) {
+fn thin(samples: &mut Vec<(f64, u32, bool)>, part: f64) {
     let keep = ((samples.len() as f64 * part) as usize).max(LEAST.min(samples.len()));
     if keep >= samples.len() {
         return;
@@ -154,9 +148,10 @@ fn thin(samples: &mut Vec<(f32, u32, bool)>, part: f64) {
     *samples = kept.into_iter().map(|at| samples[at]).collect();
 }
 
-fn packed(samples: &[(f32, u32, bool)]) -> String {
-    let times = samples.iter().flat_map(|(time, ..)| time.to_le_bytes());
-    let round = |&(_, round, out): &(f32, u32, bool)| {
+/// What is drawn has seven digits; the table has all of them.
+fn packed(samples: &[(f64, u32, bool)]) -> String {
+    let times = samples.iter().flat_map(|(time, ..)| (*time as f32).to_le_bytes());
+    let round = |&(_, round, out): &(f64, u32, bool)| {
         // Rounds beyond what 15 bits hold are not told apart.
         let round = round.min(u32::from(LEFT_OUT - 1)) as u16;
         (if out { round | LEFT_OUT } else { round }).to_le_bytes()
@@ -173,7 +168,7 @@ mod tests {
             cell: 0,
             rotation: Some(rotation as u32),
             offset: 16,
-            samples: (0..of).map(|at| (((at * 7919) % of) as f32, at as u32, at % 10 == 0)).collect(),
+            samples: (0..of).map(|at| (((at * 7919) % of) as f64, at as u32, at % 10 == 0)).collect(),
         };
         let cells = vec![vec!["a".to_owned()]];
         AllStrips::new(&["variant"], cells, ("ns", Some("byte")), (0..count).map(strip).collect())
@@ -202,11 +197,11 @@ mod tests {
         assert!(found.note.contains("of 1,000,000 samples are drawn"), "{}", found.note);
         let size: usize = found.strips.iter().map(|strip| strip.3.len()).sum();
         assert!(size < 1_000_000, "{size}");
-        let mut one: Vec<(f32, u32, bool)> =
-            (0..10_000).map(|at| (((at * 7919) % 10_000) as f32, at, false)).collect();
+        let mut one: Vec<(f64, u32, bool)> =
+            (0..10_000).map(|at| (f64::from((at * 7919) % 10_000), at, false)).collect();
         thin(&mut one, 0.1);
         let times = || one.iter().map(|sample| sample.0);
-        assert_eq!((times().fold(f32::MAX, f32::min), times().fold(0.0, f32::max)), (0.0, 9_999.0));
+        assert_eq!((times().fold(f64::MAX, f64::min), times().fold(0.0, f64::max)), (0.0, 9_999.0));
         assert_eq!(one.len(), 1000);
         assert!(one.windows(2).all(|pair| pair[0].1 < pair[1].1), "in order of execution");
     }
@@ -221,7 +216,8 @@ mod tests {
     fn a_table_has_a_row_for_each_sample_and_no_formula() {
         let mut two = all(1, 2);
         two.cells[0][0] = "=a,\"b\"".into();
-        let rows = "variant,rotation,entry_offset,round,ns_per_byte,left_out\r\n\"'=a,\"\"b\"\"\",0,16,0,0,1\r\n\"'=a,\"\"b\"\"\",0,16,1,1,0\r\n";
+        two.strips[0].samples[1].0 = 1.000_000_01;
+        let rows = "variant,rotation,entry_offset,round,ns_per_byte,left_out\r\n\"'=a,\"\"b\"\"\",0,16,0,0,1\r\n\"'=a,\"\"b\"\"\",0,16,1,1.00000001,0\r\n";
         assert_eq!(two.csv(), rows);
     }
 }

@@ -10,7 +10,7 @@ use assay_lab::store::{Kept, Ledger};
 use assay_lab::view::named;
 use assay_linux::output;
 use assay_pure::words;
-use assay_report::export::{TextFormat, criterion, csv, parquet, text};
+use assay_report::export::{Export, TextFormat, criterion, csv, parquet, text};
 use std::path::{Path, PathBuf};
 
 /// Write a campaign in the format of another tool
@@ -81,17 +81,8 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
     let ledger = Ledger::open(arguments.places.find_ledger("assay run")?)?;
     let campaign = named(&ledger, arguments.campaign.as_deref(), &[Kept::Campaign])?.id;
     match arguments.format {
-        ExportFormat::Text(format) => {
-            let figures = export::figures(&ledger, campaign)?;
-            if figures.cells.is_empty() {
-                return Err(Misuse(format!(
-                    "campaign {campaign} has no usable figures; csv has its samples"
-                ))
-                .into());
-            }
-            screen::write(&place, &text(format, &figures))?;
-        }
-        ExportFormat::Criterion => write_folder(&place, &criterion(&export::figures(&ledger, campaign)?))?,
+        ExportFormat::Text(format) => screen::write(&place, &text(format, &figures(&ledger, campaign)?))?,
+        ExportFormat::Criterion => write_folder(&place, &criterion(&figures(&ledger, campaign)?))?,
         ExportFormat::Csv => screen::write(&place, &csv(&export::samples(&ledger, campaign)?))?,
         ExportFormat::Parquet => {
             let bytes = parquet(&export::samples(&ledger, campaign)?);
@@ -99,6 +90,15 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
         }
     }
     Ok(DONE)
+}
+
+fn figures(ledger: &Ledger, campaign: i64) -> Result<Export> {
+    let found = export::figures(ledger, campaign)?;
+    if found.cells.is_empty() {
+        let why = format!("campaign {campaign} has no usable figures; csv has its samples");
+        return Err(Misuse(why).into());
+    }
+    Ok(found)
 }
 
 fn write_folder(folder: &Path, files: &[(String, String)]) -> Result<()> {

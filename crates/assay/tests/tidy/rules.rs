@@ -99,7 +99,11 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("assay-lab", "sweep", &["crate::store", "crate::lead", "crate::campaign", "assay_report"]),
     ("assay-lab", "fit", &["crate::store", "crate::lead", "crate::campaign", "assay_report"]),
     ("assay-lab", "export", &["crate::store", "crate::campaign", "assay_report"]),
-    ("assay-lab", "history", &["crate::store", "crate::lead", "crate::campaign", "assay_report"]),
+    (
+        "assay-lab",
+        "history",
+        &["crate::store", "crate::lead", "crate::campaign", "assay_link::build", "assay_report"],
+    ),
     (
         "assay-lab",
         "layout",

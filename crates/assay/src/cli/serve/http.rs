@@ -35,8 +35,7 @@ impl Answer {
 
 /// Reads a request, answers it, closes the connection.
 pub fn serve(mut stream: TcpStream, port: u16, answer: impl FnOnce(&str) -> Answer) {
-    let prepared = stream.set_nonblocking(false).and_then(|()| stream.set_write_timeout(Some(PATIENCE)));
-    if prepared.is_err() {
+    if stream.set_nonblocking(false).is_err() {
         return;
     }
     // Browsers open connections that they do not use: nothing is answered there.
@@ -45,7 +44,24 @@ pub fn serve(mut stream: TcpStream, port: u16, answer: impl FnOnce(&str) -> Answ
         Ok(path) => answer(&path),
         Err(refusal) => refusal,
     };
-    let _ = stream.write_all(&written(&answer)).and_then(|()| stream.flush());
+    let _ = send(&mut stream, &written(&answer), PATIENCE);
+}
+
+/// Sends everything within this time: whoever reads a byte now and then would hold one of the few places for ever.
+fn send(stream: &mut TcpStream, bytes: &[u8], patience: Duration) -> std::io::Result<()> {
+    let deadline = Instant::now() + patience;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let left = deadline.checked_duration_since(Instant::now()).filter(|left| !left.is_zero());
+        stream.set_write_timeout(Some(left.ok_or(std::io::ErrorKind::TimedOut)?))?;
+        rest = match stream.write(rest) {
+            Ok(0) => return Err(std::io::ErrorKind::WriteZero.into()),
+            Ok(count) => &rest[count..],
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => rest,
+            Err(error) => return Err(error),
+        };
+    }
+    stream.flush()
 }
 
 /// The head of a request, to its empty line; none where it does not come, or is too long.
@@ -80,8 +96,13 @@ fn asked(head: &str, port: u16) -> Result<String, Answer> {
         name.eq_ignore_ascii_case("host").then(|| value.trim().to_ascii_lowercase())
     };
     let hosts: Vec<String> = lines.filter_map(named).collect();
-    let own = ["127.0.0.1", "localhost"].map(|name| format!("{name}:{port}"));
-    if hosts.len() != 1 || !own.contains(&hosts[0]) {
+    let names = ["127.0.0.1", "localhost"];
+    // Clients leave the port of http away.
+    let own = |host: &str| match host.strip_suffix(&format!(":{port}")) {
+        Some(name) => names.contains(&name),
+        None => port == 80 && names.contains(&host),
+    };
+    if hosts.len() != 1 || !own(&hosts[0]) {
         return Err(Answer::text(403, format!("only requests to http://127.0.0.1:{port}/ are answered")));
     }
     if method != "GET" {
@@ -140,7 +161,20 @@ mod tests {
             assert_eq!(status(&format!("GET / HTTP/1.1\r\nHost: {other}")), 403, "{other}");
         }
         assert_eq!(status("GET / HTTP/1.1"), 403);
+        let plain = |host: &str| asked(&format!("GET / HTTP/1.1\r\nHost: {host}"), 80).is_ok();
+        assert!(plain("localhost") && plain("127.0.0.1") && plain("127.0.0.1:80"));
+        assert!(!plain("evil.example") && !plain("evil.example:80"));
         assert_eq!(status("GET / HTTP/1.1\r\nHost: 127.0.0.1:7180\r\nHost: evil.example"), 403);
+    }
+
+    #[test]
+    fn a_reader_that_does_not_read_is_left() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let reader = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut stream, _) = listener.accept().unwrap();
+        let large = vec![0; 64 << 20];
+        assert!(send(&mut stream, &large, Duration::from_millis(50)).is_err());
+        drop(reader);
     }
 
     #[test]

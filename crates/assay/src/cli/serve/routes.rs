@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Documents that are kept made: those looked at last.
+/// Documents that are kept made: those made last.
 const KEPT: usize = 12;
 
 /// The pages of one ledger. Each answer opens the file anew, so that what others write is seen and nothing is held.
