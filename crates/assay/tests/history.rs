@@ -100,6 +100,61 @@ fn the_gate_fails_for_slower_code_and_passes_what_was_accepted() {
 }
 
 #[test]
+fn what_vanished_or_did_not_end_is_told_at_the_gate() {
+    let Some(lab) = with_copies(8, 99, 99) else { return };
+    let gate = |more: &[&str]| said(&lab, "history", &[&["--gate", "slower:50%", "--since", "2"], more].concat());
+    gate(&[]).assert_code(0);
+    // A newer campaign that was interrupted: the one before is judged, and that is said.
+    lab.ledger().execute_batch("UPDATE campaign SET stopped_because = 'interrupted' WHERE id = 9").unwrap();
+    let said_so = gate(&[]);
+    said_so.assert_code(0);
+    assert!(said_so.page.contains("Campaign 9 is newer, but did not end"), "{said_so:?}");
+    assert!(said_so.page.contains("of run 8"), "{said_so:?}");
+    lab.ledger().execute_batch("UPDATE campaign SET stopped_because = 'budget' WHERE id = 9").unwrap();
+    // An import is never what is judged beside campaigns, however new it is.
+    let file = lab.file("go.txt");
+    std::fs::write(&file, "BenchmarkSum-8 100 250 ns/op\n").unwrap();
+    let name = lab.page()["experiment"].as_str().unwrap().to_owned();
+    let file = file.display().to_string();
+    said(&lab, "import", &["go", &file, "--name", &name, "--at", "2040-01-01"]).assert_code(0);
+    let with_import = gate(&[]);
+    with_import.assert_code(0);
+    assert!(with_import.page.contains("of run 9"), "{with_import:?}");
+    // A copy of the ledger adds nothing.
+    let copy = lab.file("copy.db").display().to_string();
+    lab.ledger().execute("VACUUM INTO ?", [&copy]).unwrap();
+    let twice = history(&lab, &["--also", &copy]);
+    assert_eq!(twice["runs"].as_array().unwrap().len(), 10, "{twice:#}");
+    assert!(twice["warnings"].to_string().contains("10 runs left out"), "{twice:#}");
+    // The candidate crashed: what was measured passes, and what was not is missing.
+    lab.ledger()
+        .execute_batch(
+            "DELETE FROM sample WHERE process IN (SELECT id FROM process WHERE campaign = 9 AND variant = 'backward')",
+        )
+        .unwrap();
+    let crashed = gate(&[]);
+    crashed.assert_code(3);
+    assert!(crashed.page.contains("not measured in this run; run 8 has it"), "{crashed:?}");
+}
+
+#[test]
+fn an_unknown_name_is_told_what_there_is_and_a_ledger_is_no_place_for_a_page() {
+    let Some(lab) = with_copies(0, 1, 1) else { return };
+    let ledger = lab.ledger_path().display().to_string();
+    let before = std::fs::read(&ledger).unwrap();
+    for arguments in [["csv", "-o"], ["go", "-o"], ["parquet", "-o"]] {
+        let refused = said(&lab, "export", &[&arguments[..], &[&ledger]].concat());
+        refused.assert_code(2);
+        refused.assert_errors(&["database"]);
+    }
+    said(&lab, "history", &["--json", &ledger]).assert_code(2);
+    assert!(std::fs::read(&ledger).unwrap() == before, "the ledger is as it was");
+    let unknown = said(&lab, "history", &["nobody"]);
+    unknown.assert_code(2);
+    unknown.assert_errors(&["nobody", "there is"]);
+}
+
+#[test]
 fn figures_of_other_tools_are_a_history_of_their_own() {
     let Some(lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
     let import = |number: usize, ns: f64| {
