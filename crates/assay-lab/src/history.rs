@@ -86,7 +86,8 @@ fn open(paths: &[PathBuf]) -> Result<Vec<Ledger>> {
 fn names(ledger: &Ledger) -> Result<Vec<String>> {
     let (mut seen, mut found) = (std::collections::BTreeSet::new(), Vec::new());
     for campaign in ledger.campaigns()? {
-        if seen.insert(campaign.experiment.clone()) && !ledger.campaigns_of(&campaign.experiment)?.is_empty() {
+        if seen.insert(campaign.experiment.clone()) && !ledger.campaigns_of(&campaign.experiment)?.is_empty()
+        {
             found.push(campaign.experiment);
         }
     }

@@ -163,7 +163,9 @@ fn refuse_database(path: &Path) -> io::Result<()> {
     // What cannot be read is no ledger that we could have written.
     let read = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut head));
     if read.is_ok() && head == MAGIC {
-        return Err(io::Error::other("it is a database, as ledgers are, and is not replaced; choose another file"));
+        return Err(io::Error::other(
+            "it is a database, as ledgers are, and is not replaced; choose another file",
+        ));
     }
     Ok(())
 }

@@ -34,6 +34,7 @@ const CODE: &str = concat!(
     include_str!("html/page/sweep.js"),
     include_str!("html/page/stages.js"),
     include_str!("html/page/sites.js"),
+    include_str!("html/page/history.js"),
     include_str!("html/page/listing.js"),
     include_str!("html/page/main.js"),
 );
@@ -98,7 +99,9 @@ struct Data<'a> {
 pub fn document(shown: &[Shown], served: Served<'_>) -> String {
     let text =
         |key: &str| shown.first().and_then(|one| one.page[key].as_str()).unwrap_or_default().to_owned();
-    let title = [text("experiment"), text("diary"), text("schema")].into_iter().find(|text| !text.is_empty());
+    let title = [text("experiment"), text("diary"), text("name"), text("schema")]
+        .into_iter()
+        .find(|text| !text.is_empty());
     let plain = format!("<h1>{}</h1><p>{}</p>", escaped(&text("question")), escaped(&text("answer")));
     whole(&title.unwrap_or_default(), &plain, shown, None, served)
 }

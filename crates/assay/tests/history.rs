@@ -102,7 +102,8 @@ fn the_gate_fails_for_slower_code_and_passes_what_was_accepted() {
 #[test]
 fn what_vanished_or_did_not_end_is_told_at_the_gate() {
     let Some(lab) = with_copies(8, 99, 99) else { return };
-    let gate = |more: &[&str]| said(&lab, "history", &[&["--gate", "slower:50%", "--since", "2"], more].concat());
+    let gate =
+        |more: &[&str]| said(&lab, "history", &[&["--gate", "slower:50%", "--since", "2"], more].concat());
     gate(&[]).assert_code(0);
     // A newer campaign that was interrupted: the one before is judged, and that is said.
     lab.ledger().execute_batch("UPDATE campaign SET stopped_because = 'interrupted' WHERE id = 9").unwrap();

@@ -18,7 +18,13 @@ use assay_report::history::page::{GateCheck, GatePage, HistoryPoint, SeriesKind}
 const HALF: f64 = 1.96;
 
 /// What the gate says.
-pub fn judge(gate: Gate, sensitivity: &Sensitivity, series: &[Series], read: &Runs, binaries: &Binaries) -> GatePage {
+pub fn judge(
+    gate: Gate,
+    sensitivity: &Sensitivity,
+    series: &[Series],
+    read: &Runs,
+    binaries: &Binaries,
+) -> GatePage {
     let page = |reading, run, checks, notes| GatePage { gate: gate.to_string(), reading, run, checks, notes };
     let Some(newest) = read.judged() else {
         let why = "The first ledger has no run of this name, and only its newest run is judged.".to_owned();
@@ -203,7 +209,10 @@ impl Judged<'_> {
     fn excuse_by_baseline(&self, found: &mut GateCheck, one: &Series) {
         let time = |name: &str| {
             let key = one.key.time_of(name);
-            self.series.iter().find(|other| other.key == key).filter(|other| point_at(other, self.newest).is_some())
+            self.series
+                .iter()
+                .find(|other| other.key == key)
+                .filter(|other| point_at(other, self.newest).is_some())
         };
         let Some(baseline) = time(&one.key.baseline) else { return };
         let of_baseline = self.check(baseline);
@@ -273,5 +282,108 @@ fn undecided(one: &Series, note: String) -> GateCheck {
         lower: None,
         upper: None,
         note,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::series::SeriesKey;
+    use super::*;
+    use assay_report::history::page::HistorySeries;
+    use std::path::Path;
+
+    /// Twelve quiet runs at 10 ns or at 1, then the newest ones.
+    fn series(kind: SeriesKind, names: [&str; 2], flags: &str, level: f64, newest: &[f64]) -> Series {
+        let wobble = |at: usize| level * (1.0 + 0.001 * ((at * 7 % 5) as f64 - 2.0));
+        let values = (0..12).map(wobble).chain(newest.iter().copied());
+        let points: Vec<HistoryPoint> = values
+            .enumerate()
+            .map(|(run, value)| HistoryPoint { run, value, lower: None, upper: None })
+            .collect();
+        let owned = |text: &str| text.to_owned();
+        let key = SeriesKey {
+            kind,
+            variant: owned(names[0]),
+            baseline: owned(names[1]),
+            input: owned("mixed"),
+            compiler: String::new(),
+            flags: owned(flags),
+        };
+        let builds = vec![(String::new(), owned(flags)); points.len()];
+        let page = HistorySeries {
+            label: format!("{} / {} {flags}", names[0], names[1]),
+            kind,
+            variant: owned(names[0]),
+            baseline: None,
+            input: None,
+            unit: "ns".into(),
+            points,
+            changes: Vec::new(),
+            noise: None,
+            unexamined: None,
+        };
+        Series { key, page, builds }
+    }
+
+    fn said(series: &[Series], runs: usize) -> GatePage {
+        let read = Runs::of_days(runs);
+        let sensitivity = Sensitivity { minimum: 0.01, ..Sensitivity::default() };
+        let binaries = Binaries { store: Path::new("none"), ledgers: &[] };
+        judge(Gate { slower: 0.02 }, &sensitivity, series, &read, &binaries)
+    }
+
+    /// A contrast of b and a with their times, in one build.
+    fn group(flags: &str, contrast: f64, baseline: f64, candidate: f64) -> Vec<Series> {
+        vec![
+            series(SeriesKind::Contrast, ["b", "a"], flags, 1.0, &[contrast]),
+            series(SeriesKind::Time, ["a", ""], flags, 10.0, &[baseline]),
+            series(SeriesKind::Time, ["b", ""], flags, 10.0, &[candidate]),
+        ]
+    }
+
+    fn of<'a>(page: &'a GatePage, label: &str) -> &'a GateCheck {
+        page.checks.iter().find(|check| check.series.starts_with(label)).unwrap_or_else(|| panic!("{page:?}"))
+    }
+
+    #[test]
+    fn a_faster_baseline_excuses_only_a_candidate_that_is_not_slower() {
+        let faster = said(&group("", 1.1, 10.0 / 1.1, 10.0), 13);
+        assert_eq!(of(&faster, "b / a").reading, GateReading::Passed, "{faster:?}");
+        assert!(of(&faster, "b / a").note.contains("baseline got faster"));
+        // The baseline gained 3 %, and the candidate lost 7 %.
+        let both = said(&group("", 1.1, 9.7, 10.67), 13);
+        assert_eq!((of(&both, "b / a").reading, both.reading), (GateReading::Failed, GateReading::Failed));
+    }
+
+    #[test]
+    fn a_baseline_of_other_flags_excuses_nothing() {
+        let mut all = group("O3", 1.0, 10.0 / 1.1, 10.0 / 1.1);
+        all.extend(group("O2", 1.1, 10.0, 11.0));
+        let found = said(&all, 13);
+        assert_eq!(of(&found, "b / a O2").reading, GateReading::Failed, "{found:?}");
+        // Nor does a contrast of one build speak for a time of another.
+        all.retain(|one| one.key.flags == "O2" || one.key.kind == SeriesKind::Time);
+        let found = said(&all, 13);
+        assert!(found.checks.iter().any(|check| check.series.starts_with("b /  O3")), "{found:?}");
+    }
+
+    #[test]
+    fn what_the_run_before_had_is_missed() {
+        let crashed = series(SeriesKind::Contrast, ["b", "a"], "", 1.0, &[]);
+        let alive = series(SeriesKind::Contrast, ["c", "a"], "", 1.0, &[1.0]);
+        let found = said(&[crashed, alive], 13);
+        assert_eq!(
+            (of(&found, "c / a").reading, found.reading),
+            (GateReading::Passed, GateReading::Undecided)
+        );
+        assert!(of(&found, "b / a").note.contains("not measured in this run; run 12 has it"), "{found:?}");
+    }
+
+    #[test]
+    fn without_a_figure_there_is_a_reason() {
+        let found = said(&[], 3);
+        assert_eq!(found.reading, GateReading::Undecided);
+        assert!(found.notes[0].contains("no figure that could be judged"), "{found:?}");
+        assert!(said(&[], 0).notes[0].contains("only its newest run is judged"));
     }
 }

@@ -274,7 +274,8 @@ mod tests {
         let root = folder.path().join("criterion");
         criterion(&root, ["a", "b"]);
         let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
-        for name in ["0/new/benchmark.json", "0/new/sample.json", "1/new/benchmark.json", "1/new/sample.json"] {
+        for name in ["0/new/benchmark.json", "0/new/sample.json", "1/new/benchmark.json", "1/new/sample.json"]
+        {
             fs::File::options().write(true).open(root.join(name)).unwrap().set_modified(then).unwrap();
         }
         let read = documents(&asked(ImportFormat::Criterion, root)).unwrap();

@@ -157,7 +157,11 @@ pub fn read(ledgers: &[Ledger], name: &str) -> Result<Runs> {
                 continue;
             }
             // A campaign begins once: another row of its microsecond is a copy.
-            if !seen.insert((row.started_at.to_bits(), row.finished_at.unwrap_or(0.0).to_bits(), row.question.clone())) {
+            if !seen.insert((
+                row.started_at.to_bits(),
+                row.finished_at.unwrap_or(0.0).to_bits(),
+                row.question.clone(),
+            )) {
                 copies += 1;
                 continue;
             }
@@ -266,7 +270,8 @@ impl Runs {
 
 fn machine_of(kept: &Value) -> KnownMachine {
     let fact = |key: &str| kept[key].as_str().unwrap_or_default().to_owned();
-    let caches: Vec<&str> = kept["caches"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let caches: Vec<&str> =
+        kept["caches"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let memory = kept["memory_bytes"].as_f64();
     let virtual_machine = kept["virtual_machine"].as_bool() == Some(true);
     let mut facts = vec![fact("cpu_id"), caches.join(", ")];
@@ -274,6 +279,35 @@ fn machine_of(kept: &Value) -> KnownMachine {
     facts.extend(memory.map(|bytes| format!("{:.0} GiB", bytes / f64::from(1 << 30))));
     facts.retain(|fact| !fact.is_empty());
     KnownMachine { page: HistoryMachine { name: fact("cpu"), facts }, memory }
+}
+
+#[cfg(test)]
+impl Runs {
+    /// So many runs of one machine, a day apart, without figures.
+    pub fn of_days(count: usize) -> Runs {
+        let mut read = Runs {
+            runs: Vec::new(),
+            machines: Vec::new(),
+            unfinished: Vec::new(),
+            warnings: Vec::new(),
+            minimum_effect: MINIMUM_EFFECT,
+        };
+        for day in 0..count {
+            let file = crate::store::NewImport {
+                name: "sums".into(),
+                tool: "go".into(),
+                file: "x".into(),
+                digest: day.to_string(),
+                machine: "A".into(),
+                revision: None,
+                notes: Vec::new(),
+                measured_at: 86_400.0 * day as f64,
+                figures: Vec::new(),
+            };
+            read.add_import((day + 1).to_string(), 0, ImportedRow { id: day as i64 + 1, file });
+        }
+        read
+    }
 }
 
 #[cfg(test)]

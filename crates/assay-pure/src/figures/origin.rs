@@ -32,7 +32,8 @@ pub fn unix(text: &str) -> Option<f64> {
     let (date, rest) = text.split_at_checked(10)?;
     let mut parts = date.split('-').map(str::parse::<i64>);
     let (year, month, day) = (parts.next()?.ok()?, parts.next()?.ok()?, parts.next()?.ok()?);
-    if !(1..=12).contains(&month) || !(1..=days_of(month, year)).contains(&day) || !(1..=9999).contains(&year) {
+    if !(1..=12).contains(&month) || !(1..=days_of(month, year)).contains(&day) || !(1..=9999).contains(&year)
+    {
         return None;
     }
     let shifted = if month <= 2 { year - 1 } else { year };

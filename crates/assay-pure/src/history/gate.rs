@@ -229,7 +229,10 @@ mod tests {
     fn many_checks_need_a_clearer_step() {
         let noisy = [0.004, -0.006, 0.005, -0.004, 0.006, -0.005];
         let found = against(&noisy, 0.04, None);
-        assert_eq!((found.read(LIMIT, 1), found.read(LIMIT, 50)), (GateReading::Failed, GateReading::Undecided));
+        assert_eq!(
+            (found.read(LIMIT, 1), found.read(LIMIT, 50)),
+            (GateReading::Failed, GateReading::Undecided)
+        );
     }
 
     #[test]

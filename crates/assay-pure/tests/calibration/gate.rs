@@ -31,9 +31,8 @@ pub fn shares(case: &Case, gates: usize) -> (f64, f64) {
     for _ in 0..gates {
         let found: Vec<GateReading> = (0..case.checks).map(|_| one(case, limit, &mut noise)).collect();
         failed += usize::from(found.contains(&GateReading::Failed));
-        undecided += usize::from(
-            !found.contains(&GateReading::Failed) && found.contains(&GateReading::Undecided),
-        );
+        undecided +=
+            usize::from(!found.contains(&GateReading::Failed) && found.contains(&GateReading::Undecided));
     }
     (failed as f64 / gates as f64, undecided as f64 / gates as f64)
 }

@@ -51,8 +51,7 @@ pub fn csv(samples: &[SampleLine]) -> String {
     text += END;
     let maybe = |value: Option<u32>| value.map_or(String::new(), |value| value.to_string());
     for sample in samples {
-        let names =
-            [&sample.variant, &sample.input, &sample.compiler, &sample.flags].map(|name| field(name));
+        let names = [&sample.variant, &sample.input, &sample.compiler, &sample.flags].map(|name| field(name));
         let _ = write!(
             text,
             "{},{},{},{},{},{},{},{},{},{},{},{},{}{END}",

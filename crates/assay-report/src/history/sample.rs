@@ -107,9 +107,10 @@ fn change() -> ChangePoint {
                 "the machine code cannot be compared: the store does not have it any more",
             ),
         ],
-        sentence: "fast / slow, mixed: +3.1 % (+2.9 % to +3.3 %) from run 6 on (2026-11-06): compiler gcc-12 \
+        sentence:
+            "fast / slow, mixed: +3.1 % (+2.9 % to +3.3 %) from run 6 on (2026-11-06): compiler gcc-12 \
                    12.2.0 to gcc-13 13.1.0, the same source files."
-            .into(),
+                .into(),
     }
 }
 

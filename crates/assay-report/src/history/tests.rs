@@ -37,10 +37,7 @@ fn the_change_is_told_first_and_drawn_where_it_is() {
             .starts_with("decode: 1 change in 3 series over 12 runs; the newest: fast"),
         "{text}"
     );
-    let line = text
-        .lines()
-        .find(|line| line.contains("fast / slow") && line.contains('╎'))
-        .expect("a line");
+    let line = text.lines().find(|line| line.contains("fast / slow") && line.contains('╎')).expect("a line");
     let drawn: String = line.chars().filter(|c| "▁▂▃▄▅▆▇█╎│".contains(*c)).collect();
     assert_eq!(
         (drawn.find('╎'), drawn.chars().filter(|c| *c == '│').count()),

@@ -5,10 +5,12 @@ use super::run::StoragePaths;
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
 use assay_lab::history::{self, HistoryRequest};
+use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
 use assay_lab::view;
 use assay_pure::compare::Gate;
 use assay_pure::history::GateReading;
+use assay_report::html::{Served, Shown, document};
 use assay_report::render_history;
 use std::path::PathBuf;
 
@@ -26,12 +28,15 @@ pub struct HistoryArguments {
     /// Only runs from this one on
     #[arg(long, value_name = "RUN")]
     pub since: Option<String>,
-    /// Exit with 1 if the newest run is slower than the last good one: `slower` or `slower:2%`
+    /// Exit with 1 if the newest run is slower than the earlier ones: `slower` or `slower:2%`
     #[arg(long, value_name = "GATE")]
     pub gate: Option<Gate>,
     /// Show every change, series and run
     #[arg(long, help_heading = OUTPUT)]
     pub all: bool,
+    /// Write the history as a page of charts (FILE.html)
+    #[arg(long, short, help_heading = OUTPUT, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Write the history as JSON (schema/history-1.schema.json); - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -50,7 +55,10 @@ fn name(arguments: &HistoryArguments, text: &str, ledgers: &[PathBuf]) -> Result
 /// # Errors
 /// See [`history::page`].
 pub fn run(arguments: &HistoryArguments) -> Result<u8> {
-    if let Some(file) = &arguments.json {
+    if arguments.output.as_ref().is_some_and(|file| file.as_os_str() == "-") {
+        return Err(Misuse("the page is a file: -o FILE.html".into()).into());
+    }
+    for file in arguments.json.iter().chain(&arguments.output) {
         screen::find_place(file)?;
     }
     let mut ledgers = vec![arguments.places.find_ledger("assay run")?.to_owned()];
@@ -68,6 +76,11 @@ pub fn run(arguments: &HistoryArguments) -> Result<u8> {
     let page = history::page(&asked)?;
     if let Some(file) = &arguments.json {
         screen::write(file, &page.to_json())?;
+    }
+    if let Some(file) = &arguments.output {
+        let shown = Shown { next: page.next.clone(), ..Shown::alone(serde_json::to_value(&page)?) };
+        screen::write(file, &document(&[shown], Served::default()))?;
+        screen::tell(&format!("assay: wrote {}", file.display()));
     }
     if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
         screen::show(&render_history(&page, screen::width(), screen::colour(), arguments.all));

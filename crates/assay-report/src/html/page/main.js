@@ -7,6 +7,7 @@ const PARTS = {
   "assay.sweep": sweepParts,
   "assay.stages": diaryParts,
   "assay.sites": sitesParts,
+  "assay.history": historyParts,
 };
 
 /** Pages without pictures: everything that they say, as nested lists. @param {any} shown @returns {Node[]} */
@@ -35,6 +36,7 @@ function titleOf(page) {
   if (kind === "assay.sweep") return `sweep ${page.measured.id}, ${page.experiment}: ${page.key.sweep}`;
   if (kind === "assay.stages") return `diary ${page.diary}`;
   if (kind === "assay.sites") return `branch sites of ${page.command[0] ?? "a command"}`;
+  if (kind === "assay.history") return `history of ${page.name}`;
   return spoken(kind.replace("assay.", ""));
 }
 
