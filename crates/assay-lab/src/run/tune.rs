@@ -95,7 +95,12 @@ impl FreshLimits {
     fn most_iterations(&self, state_bytes: u64, call_ns: f64) -> u64 {
         let fitting = |bytes: u64| bytes / state_bytes.max(1);
         let long_enough = (FRESH_LEAST_NS / call_ns.max(0.1)).ceil() as u64;
-        fitting(self.cached).max(long_enough).min(fitting(self.memory)).max(1)
+        fitting(self.cached).max(long_enough).min(fitting(self.room())).max(1)
+    }
+
+    /// What is planned for: states may differ in size, and a program refuses what exceeds the memory.
+    fn room(&self) -> u64 {
+        self.memory - self.memory / 8
     }
 }
 
@@ -355,7 +360,7 @@ fn time_of_call(
         let visited = bench.visit(subject, &request)?;
         if let Some(bytes) = visited.state_bytes {
             // States that the program has too few of to tell may be as large as its figure is uncertain.
-            most = most.min(fresh.memory / (bytes + STATES_GRAIN / 1024)).max(1);
+            most = most.min(fresh.room() / (bytes + STATES_GRAIN / 1024)).max(1);
         }
         let sample_costs_ns = begun.elapsed().as_nanos() as f64 / visited.samples.len().max(1) as f64;
         // Interrupted ones too: what is interrupted is long enough.
@@ -471,8 +476,8 @@ mod tests {
         // 1,000 numbers sorted: a sample as long as ever, and its copies fit.
         assert_eq!(states(20_000.0, 4144, 64 << 20), 10);
         assert_eq!(states(2_000.0, 4144, 64 << 20), 63, "half of the cache is full");
-        assert_eq!(states(100.0, 1 << 20, 64 << 20), 63, "the memory is full, not the cache alone");
-        assert_eq!(states(1_000.0, 1 << 20, 64 << 20), 10, "a sample must last");
+        assert_eq!(states(100.0, 1 << 20, 64 << 20), 56, "the memory is full, but for an eighth");
+        assert_eq!(states(1_000.0, 1 << 20, 64 << 20), 11, "a sample must last");
         assert_eq!(states(1_000.0, 40 << 20, 64 << 20), 1);
     }
 
