@@ -99,7 +99,7 @@ variants = ["loop", "four"]
 #     states = ["hot", "rotating"]
 #     copies = 64
 
-# What the states of fresh variants may take in memory at once (default: 64 MiB).
+# What the states of fresh variants may take in memory at once.
 #fresh_memory = "64 MiB"
 
 # The program: one link of all sources holds all variants. Paths start at the
@@ -407,7 +407,16 @@ mod tests {
     fn shows_the_defaults_that_stand_without_it() {
         let text = commented_experiment("sums");
         // Up to the other generators every key that is off shows its default, but for these; so do flags and placement.
-        let no_default = ["#prediction", "#description", "#production_units", "#path", "#generator", "#text"];
+        let no_default = [
+            "#prediction",
+            "#description",
+            "#production_units",
+            "#path",
+            "#generator",
+            "#text",
+            // Its default is the harness's, so the file says nothing of it.
+            "#fresh_memory",
+        ];
         let mut table = String::new();
         let mut on = String::new();
         for line in text.lines() {
