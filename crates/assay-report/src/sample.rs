@@ -12,6 +12,8 @@ pub(super) use contrasts::{built, contrast, undecided};
 use super::answer;
 use super::page::*;
 use super::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
+use crate::gate::GateResult;
+use assay_pure::compare::Gate;
 use cells::{cell, limits, page_cells};
 use contrasts::{dependence, page_contrasts};
 use findings::{claims, explained, learned_input};
@@ -116,6 +118,7 @@ pub(super) fn page() -> Page {
         cell.limits = limits(at);
     }
     page.limits = Some(LimitsUsed { measured: "2026-11-21T07:34:05Z".to_owned(), with_campaign: true });
+    page.gate = Some(GateResult::of_campaign(&page, Gate { slower: 0.02 }));
     page.answer = answer(&page);
     page
 }
