@@ -199,6 +199,7 @@ fn demo() -> Page {
     page.cells.retain(|cell| ["branch", "bmi2"].contains(&cell.variant.as_str()));
     page.cells.iter_mut().for_each(|cell| cell.limits.clear());
     (page.claims, page.failures) = (Vec::new(), Vec::new());
+    page.gate = None;
     page
 }
 

@@ -267,8 +267,9 @@ format = "bytes"
 
 # Statements to be confirmed or refuted. Besides a text a claim has at
 # least one of: says, ratio, ns_per_unit, miss_rate, misses_per_unit,
-# instructions_per_unit, branches_per_unit, cycles_per_unit, allocations_per_unit,
-# allocated_bytes_per_unit, peak_bytes_per_unit, share, change.
+# instructions_per_unit, branches_per_unit, cycles_per_unit,
+# allocations_per_unit, allocated_bytes_per_unit, peak_bytes_per_unit, share,
+# change.
 #[[claims]]
 #text = "four accumulators are twice as fast"
 #source = "a blog"
