@@ -193,11 +193,11 @@ impl Judged<'_> {
         let mut found = self.check(one);
         match (one.key.kind, found.reading) {
             (SeriesKind::Contrast, GateReading::Failed) => self.excuse_by_baseline(&mut found, one),
-            (SeriesKind::Time, GateReading::Failed | GateReading::Undecided) => {
-                if self.same_code(one, found.good) {
-                    found.reading = GateReading::Passed;
-                    found.note += " Its machine code is the same as then.";
-                }
+            (SeriesKind::Time, GateReading::Failed | GateReading::Undecided)
+                if self.same_code(one, found.good) =>
+            {
+                found.reading = GateReading::Passed;
+                found.note += " Its machine code is the same as then.";
             }
             _ => {}
         }

@@ -462,14 +462,14 @@ mod tests {
 
     #[test]
     fn states_of_their_own_fit_the_cache_as_far_as_samples_last_and_always_the_memory() {
-        let states = |call_ns, state_bytes, memory| {
-            let state_bytes = Some(state_bytes);
+        let states = |call_ns, bytes: u64, memory| {
+            let state_bytes = Some(bytes);
             let mut bench = Steady { call_ns, asked: Vec::new(), reads_elsewhere: false, state_bytes };
             let fresh = FreshLimits { memory, cached: 256 << 10 };
             let wanted = CallLimits { usage: CallUsage::default(), most_iterations: u64::MAX, fresh };
             let tuned = input(&mut bench, (0, 1000), &wanted, &[0], 4);
             let most = *bench.asked.iter().max().expect("it was asked");
-            assert!(most == 1 || most * (state_bytes.unwrap_or(0)) <= memory, "{:?}", bench.asked);
+            assert!(most == 1 || most * bytes <= memory, "{:?}", bench.asked);
             assert_eq!(tuned.state_bytes, state_bytes);
             tuned.plan.iterations
         };

@@ -49,7 +49,7 @@ fn together(parts: &[Advance]) -> Advance {
             decided: None,
         };
     };
-    only.clone()
+    *only
 }
 
 fn told(stopped: Option<Stopped>, advance: &Advance, parts: &[Advance], now: f64) -> State {
@@ -88,7 +88,7 @@ mod tests {
     fn what_is_under_way_says_how_far_it_has_come() {
         let advance =
             Advance { rounds: 3, samples: 1200, seconds: 2.5, last_at: Some(100.0), decided: Some((1, 4)) };
-        let parts = [advance.clone()];
+        let parts = [advance];
         let found = told(None, &advance, &parts, 103.0);
         assert_eq!(
             found.text,
@@ -99,7 +99,7 @@ mod tests {
         let ended = told(Some(Stopped::Decided), &advance, &parts, 103.0);
         assert!(ended.over && ended.text.starts_with("Ended (decided) after 3 rounds"), "{}", ended.text);
         assert_ne!(found.changed, ended.changed);
-        let twice = told(None, &advance, &[advance.clone(), advance.clone()], 103.0);
+        let twice = told(None, &advance, &[advance, advance], 103.0);
         assert_ne!(found.changed, twice.changed, "a session more, with as many samples");
     }
 }
