@@ -20,7 +20,6 @@ use assay_report::page::{Page, PageContrast};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::slice;
 use std::time::{Duration, Instant};
 
 /// Check assay's verdicts on pairs with a known true difference
@@ -137,7 +136,7 @@ fn planned<'a>(
                 if globs.is_empty() && own { vec![None] } else { globs.into_iter().map(Some).collect() };
             for glob in globs {
                 let compilers = found.entry((own, glob.clone())).or_insert_with(|| {
-                    let patterns = glob.as_ref().map_or(&[][..], slice::from_ref);
+                    let patterns = glob.as_slice();
                     find_toolchains(&experiment.program, &pair.folder, patterns).unwrap_or_else(|error| {
                         skipped.push(format!("{}: {error}", glob.as_deref().unwrap_or(&pair.name)));
                         Vec::new()
