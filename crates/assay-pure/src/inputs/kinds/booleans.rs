@@ -1,7 +1,7 @@
 //! Booleans: how many are true, and how much each is like the one before.
 
 use super::{ArgumentError, Arguments, Domain, Kind, Parameter, Preset};
-use crate::inputs::draw::{Draw, Threshold};
+use crate::inputs::draw::{Draw, Selection, Threshold};
 use crate::inputs::number::integers;
 use crate::inputs::{Format, NumberType};
 
@@ -42,16 +42,51 @@ fn check(arguments: &Arguments, _: u64) -> Result<(), ArgumentError> {
     Err(ArgumentError::new("correlation", message))
 }
 
-/// A chain of two states: a one follows a one with p + c (1 - p), a zero with p (1 - c).
+/// A chain of two states: a one follows a one with p + c (1 - p), a zero with p (1 - c). Of all that it may make, one that
+/// has exactly the ones and the changes it has on average: given how many there are of each, all are equally likely.
 fn make(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
     let (p, correlation) = (arguments.number("p"), arguments.number("correlation"));
-    let after = [p * (1.0 - correlation), p + correlation * (1.0 - p)];
-    let after = after.map(|probability| Threshold::new(probability.clamp(0.0, 1.0)));
-    let mut before = None;
+    let ones = (p * units as f64).round() as u64;
+    let counts = [units - ones, ones];
+    if correlation == 1.0 || counts.contains(&0) {
+        let is_one = if counts.contains(&0) { ones > 0 } else { draw.happens(Threshold::new(p)) };
+        return vec![u8::from(is_one); units as usize];
+    }
+    let runs = 1 + changes(counts, correlation);
+    // Of an odd number, the first has one more; the rarer one may have too few for that.
+    let mut now = usize::from(draw.happens(Threshold::new(0.5)));
+    if runs.div_ceil(2) > counts[now] {
+        now = 1 - now;
+    }
+    let of_first = runs.div_ceil(2);
+    let mut ends = counts.map(|count| Selection::new(runs - of_first - 1, count - 1));
+    ends[now] = Selection::new(of_first - 1, counts[now] - 1);
     integers(NumberType::U8, units, || {
-        let threshold = before.map_or(Threshold::new(p), |before: u64| after[before as usize]);
-        let now = u64::from(draw.happens(threshold));
-        before = Some(now);
-        now
+        let value = now as u64;
+        if ends[now].ends(draw) {
+            now = 1 - now;
+        }
+        value
     })
+}
+
+/// How many neighbours differ on average, as far as so many zeros and ones can.
+fn changes([zeros, ones]: [u64; 2], correlation: f64) -> u64 {
+    let units = (zeros + ones) as f64;
+    let differ = 2.0 * (zeros as f64 / units) * (ones as f64 / units) * (1.0 - correlation);
+    let most = if zeros == ones { 2 * ones - 1 } else { 2 * zeros.min(ones) };
+    ((differ * (units - 1.0)).round() as u64).clamp(1, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_differ_as_often_as_they_can_and_at_least_once() {
+        // 2 · 0.3 · 0.7 · 0.5 · 999 = 209.79.
+        assert_eq!(changes([700, 300], 0.5), 210);
+        assert_eq!((changes([500, 500], -1.0), changes([3, 3], -1.0), changes([9, 1], -0.2)), (999, 5, 2));
+        assert_eq!(changes([5, 5], 0.999), 1);
+    }
 }

@@ -1,7 +1,7 @@
 //! Floating-point numbers: uniform, or over many orders of magnitude, with what is not a number and denormal ones.
 
 use super::{Argument, ArgumentError, Arguments, Domain, Kind, Parameter, Preset};
-use crate::inputs::draw::{Draw, Threshold};
+use crate::inputs::draw::{Draw, Selection};
 use crate::inputs::number::integers;
 use crate::inputs::{Format, NumberType};
 
@@ -157,28 +157,30 @@ impl Shape {
     }
 }
 
-/// Draws per number: which kind it is, where `nan` or `denormal` is above 0; then its own. `normal` gives all others.
+/// Numbers of which exact shares are not a number or denormal, and `negative` of those that are a number have a sign.
+/// Draws per number, each only where its share is above 0: whether it is not a number, whether it is denormal; the number;
+/// whether it is negative. `normal` gives all but denormal ones.
 fn mixed(
     arguments: &Arguments,
     units: u64,
     draw: &mut Draw,
+    negative: f64,
     mut normal: impl FnMut(&mut Draw, &Shape) -> u64,
-    mut sign: impl FnMut(&mut Draw, &Shape) -> u64,
 ) -> Vec<u8> {
     let number = arguments.number_type();
     let shape = Shape::of(number);
-    let (nan, denormal) = (arguments.number("nan"), arguments.number("denormal"));
-    let is_mixed = nan + denormal > 0.0;
-    let (below_nan, below_denormal) = (Threshold::new(nan), Threshold::new(nan + denormal));
+    let count = |name: &str| ((arguments.number(name) * units as f64).round() as u64).min(units);
+    let (nan, denormal) = (count("nan"), count("denormal"));
+    let mut are_nan = Selection::new(nan, units);
+    let mut are_denormal = Selection::new(denormal, units - nan);
+    let mut are_negative = Selection::share(negative, units - nan);
     integers(number, units, || {
-        let point = if is_mixed { draw.point() } else { u64::MAX };
-        if below_nan.is_above(point) {
-            shape.nan
-        } else if below_denormal.is_above(point) {
-            shape.denormal(draw) | sign(draw, &shape)
-        } else {
-            normal(draw, &shape) | sign(draw, &shape)
+        if nan > 0 && are_nan.next(draw) {
+            return shape.nan;
         }
+        let is_denormal = denormal > 0 && are_denormal.next(draw);
+        let bits = if is_denormal { shape.denormal(draw) } else { normal(draw, &shape) };
+        if negative > 0.0 && are_negative.next(draw) { bits | shape.sign } else { bits }
     })
 }
 
@@ -189,16 +191,14 @@ fn uniform(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
         let value = min + draw.unit() * (max - min);
         if single { u64::from((value as f32).to_bits()) } else { value.to_bits() }
     };
-    mixed(arguments, units, draw, normal, |_, _| 0)
+    mixed(arguments, units, draw, 0.0, normal)
 }
 
 fn wide(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
     let (min, max) = (arguments.whole("min_exponent"), arguments.whole("max_exponent"));
-    let negative = Threshold::new(arguments.number("negative"));
     let normal = |draw: &mut Draw, shape: &Shape| {
         let exponent = draw.below((max - min + 1) as u64) + (min + shape.bias) as u64;
         exponent << shape.digits | draw.bits() >> (64 - shape.digits)
     };
-    let sign = |draw: &mut Draw, shape: &Shape| if draw.happens(negative) { shape.sign } else { 0 };
-    mixed(arguments, units, draw, normal, sign)
+    mixed(arguments, units, draw, arguments.number("negative"), normal)
 }

@@ -2,7 +2,7 @@
 
 use super::{Argument, ArgumentError, Arguments, Domain, INTEGERS, Kind, NUMBERS, Parameter, Preset};
 use crate::inputs::NumberType;
-use crate::inputs::draw::{Alias, Draw, Threshold, elementary};
+use crate::inputs::draw::{Alias, Draw, Normals, Selection, Threshold, elementary};
 use crate::inputs::number::{floats, integers};
 
 /// More ranks than this have no table: they are drawn by rejection.
@@ -188,8 +188,12 @@ fn normal(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
         return integers(number, units, || table.draw(draw) as u64);
     }
     let (least, greatest) = (least as f64, greatest as f64);
+    // Of the widest integers, some lie beyond what the faster one takes.
+    let is_wide = number.width() == 8 && !number.is_float();
+    let round = if is_wide { f64::round } else { elementary::round };
+    let mut normals = Normals::new();
     let mut next = || loop {
-        let value = (mean + deviation * draw.normal()).round();
+        let value = round(mean + deviation * normals.next(draw));
         if value >= least && value <= greatest {
             return value;
         }
@@ -315,18 +319,81 @@ fn check_few(arguments: &Arguments, _: u64) -> Result<(), ArgumentError> {
     Err(ArgumentError::new("distinct", message))
 }
 
+/// Places that are shuffled together, few enough for caches.
+const SHUFFLED: usize = 1 << 16;
+
+/// Values up to so many are counted. Of more, fewer than 16 would be shuffled together, and a value that has just come would
+/// come again more rarely than by chance.
+const COUNTED: u64 = SHUFFLED as u64 / 16;
+
 fn few_distinct(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
     let (min, max) = (arguments.whole("min"), arguments.whole("max"));
     let (distinct, span) = (arguments.whole("distinct") as u64, (max - min) as u128);
-    let ends = Threshold::new(1.0 / arguments.number("run_length"));
     // With one value there is nothing between.
     let gaps = u128::from(distinct.max(2) - 1);
-    let (mut is_first, mut distance) = (true, 0);
+    let value = |rank: u64| (u128::from(rank) * span / gaps) as u64;
+    let run_length = arguments.number("run_length");
+    let stays = ((units as f64 / run_length).round() as u64).clamp(units.min(1), units);
+    if distinct > COUNTED.min(stays) {
+        return independent(arguments, units, draw, value);
+    }
+    let values: Vec<u64> = (0..distinct).map(value).collect();
+    let mut ranks = Balanced::new(distinct, stays);
+    if stays == units {
+        return from_least(arguments.number_type(), units, min, || values[ranks.next(draw)]);
+    }
+    // Of each value, how many units there are, and how many stays they are cut into, at random places.
+    let share = |all: u64, rank: u64| all / distinct + u64::from(rank < all % distinct);
+    let mut ends: Vec<Selection> = (0..distinct)
+        .map(|rank| {
+            let (stays, units) = (share(stays, rank), share(units, rank));
+            Selection::new(stays.saturating_sub(1), units.saturating_sub(1))
+        })
+        .collect();
+    let mut rank = None;
     from_least(arguments.number_type(), units, min, || {
-        if is_first || draw.happens(ends) {
-            distance = (u128::from(draw.below(distinct)) * span / gaps) as u64;
-            is_first = false;
-        }
-        distance
+        let now = rank.unwrap_or_else(|| ranks.next(draw));
+        rank = Some(now).filter(|_| !ends[now].ends(draw));
+        values[now]
     })
+}
+
+/// Each unit by itself, where there are too many values to count.
+fn independent(arguments: &Arguments, units: u64, draw: &mut Draw, value: impl Fn(u64) -> u64) -> Vec<u8> {
+    let distinct = arguments.whole("distinct") as u64;
+    let ends = Threshold::new(1.0 / arguments.number("run_length"));
+    let mut now = None;
+    from_least(arguments.number_type(), units, arguments.whole("min"), || {
+        let kept = now.filter(|_| !draw.happens(ends));
+        let kept = kept.unwrap_or_else(|| value(draw.below(distinct)));
+        now = Some(kept);
+        kept
+    })
+}
+
+/// Ranks below a number in random order, each as often as any other, but for one: 0, 1, ... again and again, shuffled in
+/// stretches.
+struct Balanced {
+    distinct: u64,
+    left: u64,
+    rank: u64,
+    shuffled: Vec<u16>,
+}
+
+impl Balanced {
+    fn new(distinct: u64, draws: u64) -> Balanced {
+        Balanced { distinct, left: draws, rank: 0, shuffled: Vec::new() }
+    }
+
+    fn next(&mut self, draw: &mut Draw) -> usize {
+        if self.shuffled.is_empty() {
+            for _ in 0..self.left.min(SHUFFLED as u64) {
+                self.shuffled.push(self.rank as u16);
+                self.rank = if self.rank + 1 == self.distinct { 0 } else { self.rank + 1 };
+            }
+            self.left -= self.shuffled.len() as u64;
+            draw.shuffle(&mut self.shuffled);
+        }
+        usize::from(self.shuffled.pop().expect("no more are asked for than there are"))
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{ArgumentError, Arguments, Domain, Kind, Parameter, Preset};
 use crate::inputs::Format;
-use crate::inputs::draw::{Draw, Threshold};
+use crate::inputs::draw::{Draw, Selection};
 use crate::inputs::format::LengthPrefix;
 
 /// Bytes of the number that each message begins with.
@@ -79,21 +79,25 @@ fn check(arguments: &Arguments, _: u64) -> Result<(), ArgumentError> {
     Err(ArgumentError::new("size", message))
 }
 
-/// Losses are a chain of two states (Gilbert, "Capacity of a burst-noise channel", BSTJ 39(5), 1960): a burst ends with
-/// probability 1 / loss_burst, and begins so often that the share is right.
+/// Losses are a chain of two states (Gilbert, "Capacity of a burst-noise channel", BSTJ 39(5), 1960), of which there are
+/// exactly as many as on average: bursts stand between messages at random, and the lost ones are dealt out to them at random.
+/// None is lost before the first message, where nobody could tell.
 fn make(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
     let (least, greatest) = sizes(arguments);
     let loss = arguments.number("loss");
+    let lost = if units > 1 { (units as f64 * loss / (1.0 - loss)).round() as u64 } else { 0 };
     // Independent losses have bursts too: of 1 / (1 - loss) on average.
-    let end = (1.0 / arguments.number("loss_burst")).min(1.0 - loss);
-    let (begins, ends) = (Threshold::new(loss * end / (1.0 - loss)), Threshold::new(end));
+    let burst = arguments.number("loss_burst").max(1.0 / (1.0 - loss));
+    let bursts = ((lost as f64 / burst).round() as u64).clamp(lost.min(1), units.saturating_sub(1).max(1));
+    let mut begins = Selection::new(bursts, units.saturating_sub(1));
+    let mut ends = Selection::new(bursts.saturating_sub(1), lost.saturating_sub(1));
     let Format::Messages(prefix) = arguments.format else { unreachable!("messages make messages") };
     let mut bytes = Vec::with_capacity(units as usize * (least + greatest) as usize / 2 + 5 * units as usize);
     let mut number = 0u64;
-    for _ in 0..units {
-        if loss > 0.0 && draw.happens(begins) {
+    for at in 0..units {
+        if lost > 0 && at > 0 && begins.next(draw) {
             number += 1;
-            while !draw.happens(ends) {
+            while !ends.ends(draw) {
                 number += 1;
             }
         }

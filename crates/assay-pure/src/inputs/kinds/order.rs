@@ -3,6 +3,9 @@
 use super::integers::{FIRST, MAX, MIN, from_least, holds};
 use super::{ArgumentError, Arguments, Domain, Kind, NUMBERS, Parameter, Preset};
 use crate::inputs::draw::Draw;
+use lists::Lists;
+
+mod lists;
 
 pub(super) const KINDS: &[Kind] = &[
     Kind {
@@ -230,26 +233,38 @@ const TRIES: u32 = 1000;
 
 fn runs(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
     let span = (arguments.whole("max") - arguments.whole("min")) as u64;
-    let length = (arguments.whole("length") as u64).min(units);
-    let mut stretch: Vec<u64> = Vec::with_capacity(length as usize);
-    let (mut next, mut last) = (0, None);
+    let length = (arguments.whole("length") as u64).clamp(1, units.max(1)) as usize;
+    // Of floating point, the range in which all integers are exact is narrower than the type.
+    match arguments.number_type().width() {
+        1 => in_runs(arguments, units, Lists::new(length, span, |value| value as u8), draw),
+        2 => in_runs(arguments, units, Lists::new(length, span, |value| value as u16), draw),
+        4 => in_runs(arguments, units, Lists::new(length, span, |value| value as u32), draw),
+        _ => in_runs(arguments, units, Lists::new(length, span, |value| value), draw),
+    }
+}
+
+fn in_runs<T: Copy + Ord + Default + Into<u64>>(
+    arguments: &Arguments,
+    units: u64,
+    mut lists: Lists<T, impl Fn(u64) -> T>,
+    draw: &mut Draw,
+) -> Vec<u8> {
+    let (mut next, mut last) = (lists.length(), None);
     from_least(arguments.number_type(), units, arguments.whole("min"), || {
-        if next == stretch.len() {
+        if next == lists.length() {
             for _ in 0..TRIES {
-                stretch.clear();
-                stretch.extend((0..length).map(|_| draw.between(0, span)));
-                stretch.sort_unstable();
+                lists.advance(draw);
                 // One value alone below the least there is would never come.
-                if last.is_none_or(|last| stretch[0] < last || last == 0) {
+                if last.is_none_or(|last| lists.value(0) < last || last == T::default()) {
                     break;
                 }
             }
             next = 0;
         }
         next += 1;
-        let value = stretch[next - 1];
+        let value = lists.value(next - 1);
         last = Some(value);
-        value
+        value.into()
     })
 }
 

@@ -52,10 +52,10 @@ const PINNED: &[(&str, &str)] = &[
         "zipf f32 distinct=9 exponent=2 min=-4",
         "34309822cb5f228123d745964e076cad06c9e7db1068a5d1c8cbe47247148a47",
     ),
-    ("few_distinct u32", "68e4a377398bd7578ef4abedc887a2407e4f39e596165d87efbf33ba68da0a6f"),
+    ("few_distinct u32", "70799715081b590b80b594213f0e079f4066970ccdea2c6c299fb5e776c89fb9"),
     (
         "few_distinct i32 distinct=3 run_length=4.5",
-        "20d55567afb9ac6075d0da38919257843668c7e1267927a266d27b7f78584660",
+        "8e713a8dfbcd67e4953f1c5386e149560b722dbd57fd8f78414629fa95aa20dd",
     ),
     ("ascending u32", "f6b2ffab71265e7d708d6436a4a7dbc10ae84c045e48552d71c3ed1170453108"),
     ("ascending i64 min=-7 max=3", "19c0758d80a045269288dd711388e65af07d12a54016873782471f90fba6a69a"),
@@ -73,15 +73,15 @@ const PINNED: &[(&str, &str)] = &[
     ("uniform_floats f64", "f8d2627e96fe67f9d33fd36799a17c94010d7432ff341ecdaa18530af3e468a0"),
     (
         "uniform_floats f32 min=-1 max=1 nan=0.1 denormal=0.1",
-        "77091e589ac815fe6d9f233b46ca1b321ee7515ef5868c1e9d68fb43a557d980",
+        "0df36dd99e40b9541de2c24330d8651621e19a326f0e9e88e0a93c981bb01710",
     ),
-    ("wide_floats f64", "3b9f1c93f15dee89eff230db6eefe457b5329db7d7499922e948e8959ed75a37"),
+    ("wide_floats f64", "3ede156097a7ade407c7f7b323e810b95775bc63f26010569d81593af628e045"),
     (
         "wide_floats f32 negative=0.1 nan=0.01",
-        "281b8f07f2e8fae3d3f6bdbe1ba40487912f74aa60c0860770c1d048ceb7932c",
+        "a74d3cae9abdf4872b1b337bbd73024f31c24189ad947070098c65a577ae9165",
     ),
-    ("booleans u8", "4f8dbdb986aee4497a1a79a278a5052cfc8a111e0d2db21d7017a436c4f828a1"),
-    ("booleans u8 p=0.2 correlation=0.5", "3a124bb153f905f28fe6472563fa5fbbe9b10af0661d1b1a81ba3a940bd4b843"),
+    ("booleans u8", "732c56a9ad2bd9b6c158e6e33b9373fb1af26e4e644b97c051db3b1a68623170"),
+    ("booleans u8 p=0.2 correlation=0.5", "4c334f5b09b99509c9e65f0189dc4e4a13ea9a7873906b7b7507db5fe4a1d431"),
     ("entropy bytes", "cf0942baf77e724010e6a1bf3f8cebc7194b70e0cbbbdfe6e2f939e68e9bff19"),
     ("entropy bytes bits=3.5", "4c4d9457c6c9cf1344f5f315a76d2201a177e670ae3f3c83aa1588275da2792f"),
     ("text lines", "384ff113edc6deb8c603d32276b0527e2451b3bff7109f4b0679639d14fd840f"),
@@ -92,7 +92,7 @@ const PINNED: &[(&str, &str)] = &[
     ("messages messages", "987447dffc54eb88f3bf6f2d3821fcf0451a5b72f2f885ccd7c91f512f45ddd1"),
     (
         "messages messages:varint size=30 spread=1 loss=0.1 loss_burst=3",
-        "92fb1c1d4ba5221194bb6961097e2c0443ac9b41b541c6b6d7726c44ed8e82da",
+        "2a4d9cc36719413684fc47a6d27e886347a7793dcc0867b2b61834f4553c93a7",
     ),
 ];
 
@@ -208,11 +208,13 @@ fn few_distinct_values_are_evenly_spaced_and_stay_for_a_while() {
     let found = made("few_distinct u32 distinct=5 min=0 max=100 run_length=8", 200_000);
     let values: Vec<u64> = found.classes.iter().map(|class| class.class).collect();
     assert_eq!(values, [0, 25, 50, 75, 100]);
-    // A new draw is the same value once in five: runs of 8 / (1 - 1/5).
-    near(found.mean_run_units, 10.0, 0.2);
+    // A new draw is the same value once in five: runs of 8 / (1 - 1/5). Standard error of 25,000 draws: 0.3 %.
+    near(found.mean_run_units, 10.0, 0.0);
     for class in &found.classes {
-        near(class.share, 0.2, 0.014);
+        assert_eq!(class.count, 40_000);
     }
+    let uneven = made("few_distinct u8 distinct=7", 100_000);
+    assert!(uneven.classes.iter().all(|class| class.count / 14_285 == 1 && class.count <= 14_286));
     assert_eq!(made("few_distinct u64 distinct=1", 10).sequence.unwrap().distinct, 1);
     assert_eq!(made("few_distinct u8 distinct=256", 100_000).sequence.unwrap().distinct, 256);
 }
@@ -247,7 +249,7 @@ fn orders_are_what_they_are_called() {
 #[test]
 fn floats_have_the_shares_and_magnitudes_that_were_asked_for() {
     let found = made("uniform_floats f64 min=-2 max=6", 100_000).numbers.unwrap();
-    near(found.mean.unwrap(), 2.0, 0.03);
+    near(found.mean.unwrap(), 2.0, 0.0);
     near(found.deviation.unwrap(), 8.0 / 12f64.sqrt(), 0.0);
     assert_eq!((found.nan_share, found.denormal_share), (Some(0.0), Some(0.0)));
     for text in [
@@ -256,8 +258,7 @@ fn floats_have_the_shares_and_magnitudes_that_were_asked_for() {
         "wide_floats f32 nan=0.2 denormal=0.3",
     ] {
         let found = made(text, 200_000).numbers.unwrap();
-        near(found.nan_share.unwrap(), 0.2, 0.0);
-        near(found.denormal_share.unwrap(), 0.3, 0.0);
+        assert_eq!((found.nan_share, found.denormal_share), (Some(0.2), Some(0.3)));
     }
     // Magnitudes from 2^-8 to 2^7, a quarter of them negative.
     let recipe = recipe("wide_floats f32 min_exponent=-8 max_exponent=7 negative=0.25");
@@ -266,8 +267,8 @@ fn floats_have_the_shares_and_magnitudes_that_were_asked_for() {
         bytes.chunks_exact(4).map(|number| f32::from_le_bytes(number.try_into().unwrap())).collect();
     let share =
         |wanted: &dyn Fn(f32) -> bool| values.iter().filter(|&&value| wanted(value)).count() as f64 / 1e5;
-    near(share(&|value| value < 0.0), 0.25, 0.005);
-    near(share(&|value| value.abs() < 1.0), 0.5, 0.005);
+    assert_eq!(share(&|value| value < 0.0), 0.25);
+    near(share(&|value| value.abs() < 1.0), 0.5, 0.0);
     assert!(values.iter().all(|value| (1.0 / 256.0..256.0).contains(&value.abs())));
 }
 
@@ -276,8 +277,8 @@ fn booleans_have_their_share_and_correlation() {
     for (p, correlation) in [(0.5, 0.0), (0.3, 0.5), (0.5, -1.0), (0.9, 0.9), (0.25, -0.2)] {
         let found = made(&format!("booleans u8 p={p} correlation={correlation}"), 300_000);
         let numbers = found.numbers.unwrap();
-        near(numbers.mean.unwrap(), p, 0.014);
-        near(numbers.correlation.unwrap(), correlation, 0.01);
+        near(numbers.mean.unwrap(), p, 0.0);
+        near(numbers.correlation.unwrap(), correlation, 1e-4);
     }
     // One branch on a chain: p (1 - p) (1 - c) wrong each way, if that is the rarer turn.
     let found = made("booleans u8 p=0.5 correlation=0.6", 300_000);
@@ -328,8 +329,7 @@ fn messages_have_their_sizes_and_losses() {
     ] {
         let facts = made(text, 50_000).messages.unwrap();
         near(facts.mean_size, size, 0.0);
-        // Five standard errors of the burstiest.
-        near(facts.missing_share.expect("numbered"), loss, 0.03 * loss + 0.002);
+        near(facts.missing_share.expect("numbered"), loss, 0.0);
     }
     // Bursts of five in a row on average: numbers jump by 6.
     let recipe = recipe("messages messages:u8 size=8 spread=0 loss=0.2 loss_burst=5");
@@ -340,7 +340,7 @@ fn messages_have_their_sizes_and_losses() {
         .collect();
     let jumps: Vec<u64> =
         numbers.windows(2).map(|pair| pair[1] - pair[0] - 1).filter(|&lost| lost > 0).collect();
-    near(jumps.iter().sum::<u64>() as f64 / jumps.len() as f64, 5.0, 0.1);
+    near(jumps.iter().sum::<u64>() as f64 / jumps.len() as f64, 5.0, 0.0);
 }
 
 #[test]
