@@ -10,6 +10,8 @@ mod cargo;
 mod cmake;
 mod own;
 mod toolchain;
+mod zig;
 
 pub use builder::{ProgramBuilder, ProgramRecipe};
 pub use toolchain::find_toolchains;
+pub use zig::HARNESS as ZIG_HARNESS;

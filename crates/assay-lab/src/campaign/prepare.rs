@@ -211,6 +211,14 @@ fn missing_files(parsed: &ParsedExperiment, folder: &Path) -> Vec<Diagnostic> {
             look("program.cargo".into(), manifest, false);
         }
         Some(OwnBuild::Cmake { folder, .. }) => look("program.cmake".into(), folder, true),
+        Some(OwnBuild::Zig { files }) => {
+            for (index, file) in files.iter().enumerate() {
+                look(format!("program.zig[{index}]"), file, false);
+            }
+        }
+        Some(OwnBuild::ZigBuild { file, .. }) if !folder.join(file).is_dir() => {
+            look("program.zig".into(), file, false);
+        }
         _ => {}
     }
     for (index, include) in experiment.program.include_dirs.iter().enumerate() {
@@ -245,11 +253,15 @@ fn compilers(parsed: &ParsedExperiment, folder: &Path) -> Result<Vec<Compiler>, 
             ToolchainError::Unknown { index, nearest, .. } => {
                 (format!("compilers[{index}]"), nearest.clone())
             }
+            ToolchainError::NoZig { index: Some(index), .. } => (format!("compilers[{index}]"), None),
             _ => ("compilers".to_owned(), None),
         };
-        let is_rust = matches!(experiment.program.build, Some(OwnBuild::Cargo { .. }));
-        let example = Some(if is_rust { "compilers = [\"stable\"]" } else { "compilers = [\"gcc\"]" });
-        Box::new(parsed.diagnostic(&key, error.to_string(), nearest.as_deref(), example))
+        let example = match experiment.program.build {
+            Some(OwnBuild::Cargo { .. }) => "compilers = [\"stable\"]",
+            Some(OwnBuild::Zig { .. } | OwnBuild::ZigBuild { .. }) => "compilers = [\"zig\"]",
+            _ => "compilers = [\"gcc\"]",
+        };
+        Box::new(parsed.diagnostic(&key, error.to_string(), nearest.as_deref(), Some(example)))
     })
 }
 

@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 /// Files that are kept by name; of more only how many, and one digest.
 const MOST_NAMED: usize = 200;
 /// What sources and settings of builds end with.
-const ENDINGS: [&str; 20] = [
+const ENDINGS: [&str; 21] = [
     "c", "h", "cc", "cpp", "cxx", "hh", "hpp", "hxx", "inl", "s", "S", "rs", "zig", "toml", "lock", "cmake",
-    "txt", "mk", "build", "bazel",
+    "txt", "mk", "build", "bazel", "zon",
 ];
 /// Folders that builds make.
-const MADE: [&str; 3] = ["target", "build", "node_modules"];
+const MADE: [&str; 4] = ["target", "build", "node_modules", "zig-out"];
 /// Files at most: what is larger is no package of a benchmark.
 const MOST: usize = 20_000;
 
@@ -56,12 +56,30 @@ pub fn of(program: &Program, folder: &Path) -> Vec<PathBuf> {
             let manifest = folder.join(manifest);
             if manifest.is_dir() { manifest } else { manifest.parent().unwrap_or(folder).to_owned() }
         }
+        Some(OwnBuild::Zig { files }) => return of_zig(files, folder),
+        Some(OwnBuild::ZigBuild { file, .. }) => {
+            let file = folder.join(file);
+            if file.is_dir() { file } else { file.parent().unwrap_or(folder).to_owned() }
+        }
         Some(OwnBuild::Cmake { folder: own, .. }) => folder.join(own),
         Some(OwnBuild::Command { .. }) => folder.to_owned(),
     };
     let mut found = Vec::new();
     below(&top, &mut found);
     found.sort();
+    found
+}
+
+/// The files that are compiled, and what lies beside and below each in Zig: they import it by path.
+fn of_zig(files: &[String], folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = files.iter().map(|file| folder.join(file)).collect();
+    for file in files.iter().filter(|file| file.ends_with(".zig")) {
+        let mut near = Vec::new();
+        below(folder.join(file).parent().unwrap_or(folder), &mut near);
+        found.extend(near.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "zig")));
+    }
+    found.sort();
+    found.dedup();
     found
 }
 

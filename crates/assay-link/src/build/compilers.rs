@@ -24,6 +24,8 @@ pub enum CompilerFamily {
     Clang,
     /// The Rust project's.
     Rustc,
+    /// Zig's.
+    Zig,
     /// Whatever a build of the user's own takes.
     Own,
 }
@@ -35,6 +37,7 @@ impl CompilerFamily {
             CompilerFamily::Gcc => "gcc",
             CompilerFamily::Clang => "clang",
             CompilerFamily::Rustc => "rustc",
+            CompilerFamily::Zig => "zig",
             CompilerFamily::Own => "own",
         }
     }
@@ -67,7 +70,8 @@ impl Compiler {
         self.aliases.iter().map(String::as_str).find(|alias| alias.starts_with('+'))
     }
 
-    fn names(&self) -> impl Iterator<Item = &str> {
+    /// All that it can be asked for as.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.name.as_str()).chain(self.aliases.iter().map(String::as_str))
     }
 }
@@ -107,6 +111,13 @@ pub enum ToolchainError {
         /// Why.
         why: String,
     },
+    /// zig cannot be asked for its version.
+    NoZig {
+        /// Which of the patterns, where one was given.
+        index: Option<usize>,
+        /// Why.
+        why: String,
+    },
 }
 
 /// What is left to do with programs that are built by others.
@@ -130,6 +141,11 @@ impl fmt::Display for ToolchainError {
                 out,
                 "rustc does not answer: {why}. Install Rust (https://rustup.rs, or your distribution's package), or put its \
                  folder on PATH"
+            ),
+            ToolchainError::NoZig { why, .. } => write!(
+                out,
+                "{why}. Install Zig (`pip install ziglang`, or https://ziglang.org/download), and put it on PATH or into the \
+                 variable ZIG"
             ),
             ToolchainError::Unknown { among: Toolchains::OfRustup, wanted, found, .. } => write!(
                 out,

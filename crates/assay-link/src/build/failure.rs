@@ -60,7 +60,7 @@ impl BuildFailure {
     }
 
     /// A command that ended badly; `what` says who could not do what.
-    pub(super) fn of_command(stage: Stage, what: &str, command: String, finished: &Finished) -> Self {
+    pub(crate) fn of_command(stage: Stage, what: &str, command: String, finished: &Finished) -> Self {
         let stderr = excerpt(&finished.stderr);
         let full = finished.stderr.contains("No space left on device");
         let hint = if full {
@@ -73,7 +73,7 @@ impl BuildFailure {
     }
 
     /// A command that could not be started.
-    pub(super) fn not_started(stage: Stage, what: &str, command: String, error: &io::Error) -> Self {
+    pub(crate) fn not_started(stage: Stage, what: &str, command: String, error: &io::Error) -> Self {
         Self {
             stage,
             what: format!("{what}: it could not be started: {error}"),

@@ -14,7 +14,6 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 struct Built {
     link: CapturedLink,
     warnings: Vec<String>,
-    command: String,
 }
 
 /// The captured link of a program.
@@ -37,10 +36,11 @@ impl CapturedProgram {
     /// The build fails, or does not link the program in a way that can be repeated.
     pub fn build(asked: &OwnAsked<'_>, said: &dyn Fn(&str)) -> Result<Self, BuildFailure> {
         let order = asked.order()?;
+        let command = order.told();
         let mut cleared = order.wanted.clear(&order.folder);
         let built = Self::build_anew(asked, order, &mut cleared, said);
         cleared.settle();
-        let Built { link, mut warnings, command } = built?;
+        let Built { link, mut warnings } = built?;
         let replays = asked.store.join("replays").join(format!(
             "{}-{}",
             std::process::id(),
@@ -80,7 +80,7 @@ impl CapturedProgram {
             let link = order.wanted.of(built.links).map_err(|why| asked.failure(why))?;
             let older =
                 if asked.decides_over_code() { link.compiled_before(built.begun) } else { Vec::new() };
-            Ok((Built { link, warnings: built.warnings, command: order.command.clone() }, older))
+            Ok((Built { link, warnings: built.warnings }, older))
         };
         let (built, older) = run()?;
         if older.is_empty() {

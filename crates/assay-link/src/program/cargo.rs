@@ -40,6 +40,7 @@ pub fn order(
     let home = manifest.parent().unwrap_or(Path::new("/"));
     let words = words(asked.compiler.toolchain(), &manifest, &place, target, features, profile);
     Ok(OwnOrder {
+        before: Vec::new(),
         command: format!("cd {} && exec {}", quote(&home.to_string_lossy()), command_line(&words)),
         environment: environment(&asked.flags.flags, profile, std::env::var("RUSTFLAGS").ok()),
         wanted: wanted(target, profile),

@@ -21,6 +21,7 @@ pub fn order(asked: &OwnAsked<'_>, source: &Path, target: &str) -> Result<OwnOrd
     configure.extend(own);
     let build = ["cmake", "--build", &word(&place), "--target", target].map(str::to_owned);
     Ok(OwnOrder {
+        before: Vec::new(),
         command: format!("{} && {}", command_line(&configure), command_line(&build)),
         environment: asked.c_environment(),
         wanted: Wanted::Named { folder: PathBuf::new(), name: target.to_owned(), hashed: false },

@@ -1,6 +1,6 @@
 //! What each kind of build is asked for: its command, where it runs, and what of its links is the program.
 
-use super::{cargo, cmake};
+use super::{cargo, cmake, zig};
 use crate::adopt::capture::CapturedLink;
 use crate::build::text::quote;
 use crate::build::{ADDED_FLAG, BuildFailure, Compiler, CompilerFamily, Stage};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// What flags for CMake itself begin with.
 pub const CMAKE_OWN: &str = "-DCMAKE_";
 
-/// A build of the user's own, with what the experiment says to it.
+/// A build other than from C and C++ sources, with what the experiment says to it.
 pub struct OwnAsked<'a> {
     /// The lab's store.
     pub store: &'a Path,
@@ -83,9 +83,14 @@ impl OwnAsked<'_> {
                 cargo::order(self, &self.folder.join(manifest), target, features, profile)
             }
             OwnBuild::Cmake { folder, target } => cmake::order(self, &self.folder.join(folder), target),
+            OwnBuild::Zig { files } => zig::order(self, files),
+            OwnBuild::ZigBuild { file, bin } => {
+                zig::order_of_build(self, &self.folder.join(file), bin.as_deref())
+            }
             OwnBuild::Command { command, binary } => {
                 let binary = self.folder.join(binary);
                 Ok(OwnOrder {
+                    before: Vec::new(),
                     command: format!("cd {} && {command}", quote(&self.folder.to_string_lossy())),
                     folder: common(self.folder, &binary),
                     environment: self.c_environment(),
@@ -103,6 +108,8 @@ impl OwnAsked<'_> {
 
 /// A build to run.
 pub struct OwnOrder {
+    /// Commands that were run ahead of it.
+    pub before: Vec<String>,
     /// The command, for `sh -c`.
     pub command: String,
     /// What lies in it is the build's own.
@@ -111,6 +118,13 @@ pub struct OwnOrder {
     pub environment: Vec<(String, String)>,
     /// Which of its links is the program.
     pub wanted: Wanted,
+}
+
+impl OwnOrder {
+    /// All commands, as one can paste them into a shell.
+    pub fn told(&self) -> String {
+        self.before.iter().chain([&self.command]).cloned().collect::<Vec<_>>().join(" && ")
+    }
 }
 
 /// Which link is the program.

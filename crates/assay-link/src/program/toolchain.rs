@@ -1,7 +1,8 @@
 //! Which toolchains does an experiment mean?
 //!
 //! For sources: the compilers on PATH. For cargo: the rustc that it would call in the package's folder, or toolchains that rustup
-//! has, asked for as cargo has them (`+nightly`) or without the plus. For other builds: what they choose, or compilers on PATH.
+//! has, asked for as cargo has them (`+nightly`) or without the plus. For Zig: the zig of `ZIG`, PATH or python3's package, or
+//! programs that are asked for. For other builds: what they choose, or compilers on PATH.
 
 use crate::build::{Compiler, CompilerFamily, ToolchainError, Toolchains, command, find_compilers};
 use assay_pure::experiment::diagnostic::nearest;
@@ -22,6 +23,7 @@ pub fn find_toolchains(
     match &program.build {
         None => find_compilers(patterns),
         Some(OwnBuild::Cargo { manifest, .. }) => rust(&folder.join(manifest), patterns),
+        Some(OwnBuild::Zig { .. } | OwnBuild::ZigBuild { .. }) => zigs(patterns),
         Some(_) if !patterns.is_empty() => find_compilers(patterns),
         Some(OwnBuild::Cmake { .. }) => Ok(vec![own("cmake")]),
         Some(OwnBuild::Command { command, .. }) => {
@@ -119,9 +121,89 @@ fn identified(said: &str, toolchain: Option<String>) -> Result<Compiler, Toolcha
     })
 }
 
+/// Commands that may be zig where none is asked for; the Python package brings the last two.
+const ZIGS: [&str; 3] = ["zig", "python-zig", "python3 -m ziglang"];
+
+/// The zig of `ZIG`, of PATH or of python3's package; or those that are asked for, each a program or its path.
+fn zigs(patterns: &[String]) -> Result<Vec<Compiler>, ToolchainError> {
+    let usual = || {
+        let own = std::env::var("ZIG").ok().filter(|own| !own.is_empty());
+        let tried = own.iter().map(String::as_str).chain(ZIGS).find_map(|command| zig(command).ok());
+        let why = || "zig is neither on PATH nor a package of python3".to_owned();
+        tried.ok_or_else(|| ToolchainError::NoZig { index: None, why: why() })
+    };
+    if patterns.is_empty() {
+        return usual().map(|found| vec![found]);
+    }
+    let mut all: Vec<Compiler> = Vec::new();
+    for (index, wanted) in patterns.iter().enumerate() {
+        let of_usual = usual().ok().filter(|found| found.names().any(|name| name == wanted));
+        let found = match of_usual {
+            Some(found) => found,
+            None => zig(wanted).map_err(|why| ToolchainError::NoZig { index: Some(index), why })?,
+        };
+        if all.iter().all(|other| other.sha256 != found.sha256) {
+            all.push(found);
+        }
+    }
+    Ok(all)
+}
+
+/// Asks a command that may be zig.
+fn zig(command: &str) -> Result<Compiler, String> {
+    let words: Vec<&str> = command.split_whitespace().chain(["env"]).collect();
+    let said = ask(Path::new("."), &words)?;
+    identified_zig(&said, command)
+        .ok_or_else(|| format!("`{command} env` names no version and no program, as zig does from 0.11 on"))
+}
+
+/// Reads what `zig env` prints: ZON from 0.15 on, JSON before.
+fn identified_zig(said: &str, command: &str) -> Option<Compiler> {
+    let value = |key: &str| {
+        said.lines().find_map(|line| {
+            let line = line.trim().trim_start_matches('.').trim_start_matches('"');
+            let rest = line.strip_prefix(key)?.trim_start_matches('"').trim_start();
+            let quoted = rest.strip_prefix(['=', ':'])?.trim().trim_end_matches(',');
+            Some(quoted.trim_matches('"').to_owned())
+        })
+    };
+    let (version, path) = (value("version")?, value("zig_exe")?);
+    let target = value("target").unwrap_or_default();
+    let short = version.split('.').take(2).collect::<Vec<_>>().join(".");
+    Some(Compiler {
+        name: format!("zig-{short}"),
+        aliases: vec![command.to_owned(), "zig".into()],
+        family: CompilerFamily::Zig,
+        target: target.split('.').next().unwrap_or_default().to_owned(),
+        sha256: digest(format!("zig {version} {path} {target}").as_bytes()),
+        path: path.into(),
+        cxx_path: None,
+        version,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn zig_tells_its_version_and_its_program() {
+        let of =
+            |said: &str| identified_zig(said, "zig").map(|zig| (zig.name, zig.version, zig.path, zig.target));
+        let expected =
+            ("zig-0.15".to_owned(), "0.15.2".to_owned(), "/opt/zig/zig".into(), "x86_64-linux".to_owned());
+        let zon = ".{\n    .zig_exe = \"/opt/zig/zig\",\n    .lib_dir = \"/opt/zig/lib\",\n    .version = \"0.15.2\",\n    \
+                   .target = \"x86_64-linux.6.18...6.18-gnu.2.36\",\n    .env = .{\n        .ZIG_LIBC = null,\n    },\n}\n";
+        assert_eq!(of(zon), Some(expected.clone()));
+        let json = "{\n \"zig_exe\": \"/opt/zig/zig\",\n \"version\": \"0.15.2\",\n \"target\": \"x86_64-linux.6...6-gnu.2.36\",\n}";
+        assert_eq!(of(json), Some(expected));
+        assert_eq!(of("usage: zig [command]"), None);
+        let Err(ToolchainError::NoZig { index, why }) = zigs(&["no-such-zig".into()]) else {
+            panic!("none is there")
+        };
+        assert_eq!(index, Some(0));
+        assert!(why.contains("no-such-zig"), "{why}");
+    }
 
     #[test]
     fn a_toolchain_is_named_by_its_release() {

@@ -122,6 +122,18 @@ pub enum OwnBuild {
         /// The target, an executable.
         target: String,
     },
+    /// Zig's files, each compiled by itself.
+    Zig {
+        /// Sources relative to the experiment file: Zig, and C beside it.
+        files: Vec<String>,
+    },
+    /// A program of a `build.zig`.
+    ZigBuild {
+        /// The `build.zig`, or its folder, relative to the experiment file.
+        file: String,
+        /// The program's name; none where it installs only one.
+        bin: Option<String>,
+    },
     /// Whatever a command builds.
     Command {
         /// The command, for `sh -c`, run in the experiment file's folder.

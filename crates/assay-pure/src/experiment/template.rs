@@ -5,6 +5,7 @@
 //! every key switched on, no key of the schema is left out, and the defaults that it shows are those that stand.
 
 pub mod rust;
+pub mod zig;
 
 use super::read::to_name;
 
@@ -111,8 +112,13 @@ include_dirs = ["."]
 # For every compilation, before the flags of the flag set.
 #flags = []
 #link_flags = []
-# Or a program with a build of its own, in place of `sources`. It stays as it
-# is; only its last link is made again for each placement.
+# Or a program in Zig, in place of `sources` (`assay new --zig` writes one): files,
+# or a program of a build.zig. Flags are zig's, as in -OReleaseSafe.
+#     zig = ["bench.zig"]
+#     zig = "build.zig"
+#     bin = "sums"
+# Or a program with a build of its own. It stays as it is; only its last link is
+# made again for each placement.
 # A cargo package (`assay new --rust` writes one). Without bin, bench or
 # example, it is the package's only binary.
 #     cargo = "Cargo.toml"

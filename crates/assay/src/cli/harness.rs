@@ -1,4 +1,4 @@
-//! `assay harness`: the header and the crate that benchmarks are written with, from inside the program.
+//! `assay harness`: the header, the crate and the package that benchmarks are written with, from inside the program.
 
 use super::{DONE, screen};
 use anyhow::{Context, Result};
@@ -18,9 +18,11 @@ pub enum Language {
     C,
     /// Rust: the crate assay-harness
     Rust,
+    /// Zig: the package assay, for a build.zig
+    Zig,
 }
 
-/// Print the folder of the header or crate that a benchmark is written with
+/// Print the folder of the header, crate or package that a benchmark is written with
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/harness.txt"))]
 pub struct HarnessArguments {
@@ -39,6 +41,7 @@ pub fn run(arguments: &HarnessArguments) -> Result<u8> {
     let files = match arguments.language {
         Language::C => HEADER,
         Language::Rust => CRATE,
+        Language::Zig => assay_link::program::ZIG_HARNESS,
     };
     let folder = match &arguments.folder {
         Some(folder) => folder.clone(),

@@ -4,7 +4,7 @@ use super::harness::CRATE;
 use super::{DONE, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
-use assay_pure::experiment::template::{self, rust};
+use assay_pure::experiment::template::{self, rust, zig};
 use std::path::PathBuf;
 
 /// Write a commented experiment and a small program to start from
@@ -16,6 +16,9 @@ pub struct NewArguments {
     /// Write a cargo package in Rust instead of a program in C
     #[arg(long)]
     pub rust: bool,
+    /// Write a program in Zig
+    #[arg(long, conflicts_with = "rust")]
+    pub zig: bool,
 }
 
 /// The files of an experiment with a program in C, by their paths.
@@ -44,7 +47,13 @@ pub fn run(arguments: &NewArguments) -> Result<u8> {
         folder.file_name().map_or_else(|| "experiment".into(), |name| name.to_string_lossy().into_owned());
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot create the folder {}", folder.display()))?;
-    let files = if arguments.rust { rust_files(&name) } else { c_files(&name) };
+    let files = match arguments {
+        NewArguments { rust: true, .. } => rust_files(&name),
+        NewArguments { zig: true, .. } => {
+            zig::files(&name).into_iter().map(|(file, text)| (file.to_owned(), text)).collect()
+        }
+        _ => c_files(&name),
+    };
     for (file, _) in &files {
         let path = folder.join(file);
         // A link that leads nowhere is somebody's, too.

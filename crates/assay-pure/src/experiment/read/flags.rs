@@ -35,6 +35,9 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable, program: &Program) 
         // Its own build decides over optimisation; what came of it is seen in the code.
         match &program.build {
             None => refuse_unoptimised(reader, &path, &set, &program.flags),
+            Some(OwnBuild::Zig { .. } | OwnBuild::ZigBuild { .. }) => {
+                refuse_debug(reader, &path, &set, &program.flags);
+            }
             Some(OwnBuild::Cargo { profile, .. }) if ["dev", "test"].contains(&profile.as_str()) => {
                 refuse_development(reader, &set, &program.flags, profile);
             }
@@ -51,6 +54,8 @@ fn usual(program: &Program) -> FlagSet {
         None => named("O2", vec!["-O2".into()]),
         Some(OwnBuild::Cargo { profile, .. }) => named(profile, Vec::new()),
         Some(OwnBuild::Cmake { .. }) => named("Release", Vec::new()),
+        Some(OwnBuild::Zig { .. }) => named("ReleaseFast", vec!["-OReleaseFast".into()]),
+        Some(OwnBuild::ZigBuild { .. }) => named("ReleaseFast", Vec::new()),
         Some(OwnBuild::Command { .. }) => named("default", Vec::new()),
     }
 }
@@ -179,6 +184,33 @@ fn refuse_development(reader: &mut TomlReader, set: &FlagSet, common: &[String],
             .into(),
     );
     problem.example = Some("profile = \"release\"".into());
+}
+
+/// Notes a set of zig's mode Debug, unless that is what is asked about.
+fn refuse_debug(reader: &mut TomlReader, path: &str, set: &FlagSet, common: &[String]) {
+    let modes = zig_modes(common.iter().chain(&set.flags));
+    if set.allow_unoptimised || modes.last().is_none_or(|mode| *mode != "Debug") {
+        return;
+    }
+    let problem = reader
+        .complain(path, format!("flag set `{}` is zig's mode Debug, which does not optimise", set.name));
+    problem.expected = Some(
+        "-OReleaseFast, -OReleaseSafe or -OReleaseSmall, because timings of unoptimised code say nothing about the code in \
+         use; or allow_unoptimised = true to measure unoptimised code on purpose"
+            .into(),
+    );
+    problem.example = Some("[flags]\nDebug = { flags = [\"-ODebug\"], allow_unoptimised = true }".into());
+}
+
+/// The optimisation modes that flags name, in their order: "-ODebug", "-O Debug", "-Doptimize=Debug".
+fn zig_modes<'a>(flags: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+    let mut words = flags.flat_map(|flag| flag.split_whitespace());
+    let mut found = Vec::new();
+    while let Some(word) = words.next() {
+        let mode = word.strip_prefix("-Doptimize=").or_else(|| word.strip_prefix("-O"));
+        found.extend(mode.map(|mode| if mode.is_empty() { words.next().unwrap_or_default() } else { mode }));
+    }
+    found
 }
 
 /// Whether a flag sets the optimisation level: -O, -O2, -Os, -Ofast, but not an object file (-o).

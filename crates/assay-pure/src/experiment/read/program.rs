@@ -1,5 +1,7 @@
 //! `[program]` and `[placement]`.
 
+mod zig;
+
 use super::entries::refuse_repeats;
 use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::{convert, schema};
@@ -35,7 +37,8 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> Program {
         reader.missing(&program, "sources");
         if let Some(problem) = reader.problems.last_mut() {
             problem.expected =
-                Some("a list of source files; or `cargo`, `cmake` or `build`, for a build of its own".into());
+                Some("a list of source files; or `zig`, `cargo`, `cmake` or `build`, for programs built in another way"
+                        .into());
         }
     }
     if let [first, second, ..] = ways[..] {
@@ -60,8 +63,9 @@ pub(super) fn read(reader: &mut TomlReader, top: &TomlTable) -> Program {
 }
 
 /// The ways in which a program is built, each with the keys that belong to it alone.
-pub(super) const WAYS: [(&str, &[&str]); 4] = [
+pub(super) const WAYS: [(&str, &[&str]); 5] = [
     ("sources", &["include_dirs", "link_flags"]),
+    ("zig", &["bin"]),
     ("cargo", &["bin", "bench", "example", "features", "profile"]),
     ("cmake", &["target"]),
     ("build", &["binary"]),
@@ -69,11 +73,7 @@ pub(super) const WAYS: [(&str, &[&str]); 4] = [
 
 /// The build of the user's own, if the program is built in such a way.
 fn own_build(reader: &mut TomlReader, program: &TomlTable, way: &str) -> Option<OwnBuild> {
-    for (other, keys) in WAYS.iter().filter(|(other, _)| *other != way) {
-        for key in keys.iter().filter(|key| program.has(key)) {
-            reader.complain_of(program, key, format!("`program.{key}` goes with `program.{other}` only"));
-        }
-    }
+    foreign_keys(reader, program, way);
     let line = |reader: &mut TomlReader, key: &str| {
         if !program.has(key) {
             reader.missing(program, key);
@@ -91,9 +91,25 @@ fn own_build(reader: &mut TomlReader, program: &TomlTable, way: &str) -> Option<
                 profile: reader.read(program, "profile", convert::line).unwrap_or_else(|| usual.into()),
             })
         }
+        "zig" => zig::read(reader, program),
         "cmake" => Some(OwnBuild::Cmake { folder: line(reader, "cmake"), target: line(reader, "target") }),
         "build" => Some(OwnBuild::Command { command: line(reader, "build"), binary: line(reader, "binary") }),
         _ => None,
+    }
+}
+
+/// Notes keys that belong to other ways only.
+fn foreign_keys(reader: &mut TomlReader, program: &TomlTable, way: &str) {
+    let own = WAYS.iter().find(|(name, _)| *name == way).map_or(&[][..], |(_, keys)| *keys);
+    let mut others: Vec<&str> = WAYS.iter().flat_map(|(_, keys)| *keys).copied().collect();
+    others.dedup();
+    for key in schema::PROGRAM.iter().map(|key| key.name).filter(|key| others.contains(key)) {
+        if program.has(key) && !own.contains(&key) {
+            let owners = WAYS.iter().filter(|(_, keys)| keys.contains(&key));
+            let owners: Vec<String> = owners.map(|(way, _)| format!("`program.{way}`")).collect();
+            let message = format!("`program.{key}` goes with {} only", owners.join(" or "));
+            reader.complain_of(program, key, message);
+        }
     }
 }
 

@@ -105,8 +105,9 @@ pub(in crate::experiment) const TOP: &[SchemaKey] = &[
 /// The keys of `[program]`.
 pub(in crate::experiment) const PROGRAM: &[SchemaKey] = &[
     key("sources", "a list of source files, at least one", "sources = [\"decode.c\"]"),
+    key("zig", "a list of Zig files, or the path of a build.zig", "zig = [\"bench.zig\"]"),
     key("cargo", "the path of a Cargo.toml", "cargo = \"Cargo.toml\""),
-    key("bin", "the name of a binary of the cargo package", "bin = \"decode\""),
+    key("bin", "the name of a program of the cargo package or build.zig", "bin = \"decode\""),
     key("bench", "the name of a benchmark of the cargo package", "bench = \"decode\""),
     key("example", "the name of an example of the cargo package", "example = \"decode\""),
     key("features", "a list of features of the cargo package", "features = [\"simd\"]"),
