@@ -12,7 +12,7 @@ mod interval;
 mod limit;
 
 pub use self::cell::{
-    AtOffset, AtPair, CompanionFunction, Failed, OffsetsReached, PageCell, PageOffsetShare, Range,
+    AtOffset, AtPair, CompanionFunction, Failed, OffsetsReached, PageCell, PageOffsetShare, Range, Throughput,
 };
 pub use self::contrast::{InputDependentContrast, PageContrast, PageTwinControl};
 pub use self::count::{BranchCost, CellResidual, Count, ExplainedTimes, LearnedInput};
@@ -367,6 +367,16 @@ impl Page {
     /// The contrasts along an axis, in the order of the page.
     pub fn along(&self, axis: Axis) -> impl Iterator<Item = &PageContrast> {
         self.contrasts.iter().filter(move |contrast| contrast.axis == axis)
+    }
+
+    /// Tells the cells' times as rates too, by the sizes of the inputs.
+    pub fn add_throughput(&mut self) {
+        for cell in &mut self.cells {
+            let input = self.inputs.iter().find(|input| input.name == cell.input);
+            cell.throughput = input
+                .zip(cell.ns_per_unit)
+                .and_then(|(input, time)| Throughput::of(time.median, input.bytes, input.units));
+        }
     }
 
     /// The page as indented JSON with a newline at its end.

@@ -117,6 +117,7 @@ pub(super) fn page() -> Page {
     for (at, cell) in page.cells.iter_mut().enumerate().filter(|(_, cell)| cell.failed.is_none()) {
         cell.limits = limits(at);
     }
+    page.add_throughput();
     page.limits = Some(LimitsUsed { measured: "2026-11-21T07:34:05Z".to_owned(), with_campaign: true });
     page.gate = Some(GateResult::of_campaign(&page, Gate { slower: 0.02 }));
     page.answer = answer(&page);

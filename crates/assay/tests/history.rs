@@ -152,7 +152,7 @@ fn an_unknown_name_is_told_what_there_is_and_a_ledger_is_no_place_for_a_page() {
     assert!(std::fs::read(&ledger).unwrap() == before, "the ledger is as it was");
     let unknown = said(&lab, "history", &["nobody"]);
     unknown.assert_code(2);
-    unknown.assert_errors(&["nobody", "there is"]);
+    unknown.assert_errors(&["is called `nobody`", "assay report --list"]);
 }
 
 #[test]

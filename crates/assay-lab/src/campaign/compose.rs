@@ -110,6 +110,7 @@ pub fn page_and_samples(ledger: &Ledger, campaign: i64) -> Result<(Page, Observe
         gate: None,
         failures: failures.iter().filter(|found| found.stage != Stage::Count).map(failure).collect(),
     };
+    page.add_throughput();
     page.answer = assay_report::answer(&page);
     Ok((page, judged.observed))
 }

@@ -1,7 +1,7 @@
 //! A claim: what somebody says of a contrast, in numbers that a measurement or plain arithmetic can settle.
 
 /// One `[[claims]]` entry. A claim may state several things; all must hold for it to be confirmed.
-#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ClaimSpec {
     /// The sentence as it was said.
     pub text: String,
@@ -33,6 +33,12 @@ pub struct ClaimSpec {
     pub ratio_tolerance: Option<f64>,
     /// Claimed nanoseconds per unit of the candidate, with the same tolerance.
     pub ns_per_unit: Option<f64>,
+    /// Claimed bytes of the input per second, 10^9, with the same tolerance.
+    #[serde(default)]
+    pub gigabytes_per_second: Option<f64>,
+    /// Claimed units per second, 10^6, with the same tolerance.
+    #[serde(default)]
+    pub million_units_per_second: Option<f64>,
     /// Claimed mispredictions per branch, as a fraction of all conditional branches of the decoder.
     pub miss_rate: Option<f64>,
     /// Claimed mispredictions per unit.

@@ -272,7 +272,8 @@ format = "bytes"
 #     flags = "each"
 
 # Statements to be confirmed or refuted. Besides a text a claim has at
-# least one of: says, ratio, ns_per_unit, miss_rate, misses_per_unit,
+# least one of: says, ratio, ns_per_unit, gigabytes_per_second,
+# million_units_per_second, miss_rate, misses_per_unit,
 # instructions_per_unit, branches_per_unit, cycles_per_unit,
 # allocations_per_unit, allocated_bytes_per_unit, peak_bytes_per_unit, share,
 # change.
@@ -294,6 +295,9 @@ format = "bytes"
 #ratio = 0.5
 #ratio_tolerance = "5 %"
 #ns_per_unit = 0.1
+# The same as rates: bytes of the input, and units.
+#gigabytes_per_second = 10
+#million_units_per_second = 10000
 
 #[[claims]]
 #text = "2 % of branches are mispredicted, 0.01 per byte, a third of the time"

@@ -18,6 +18,9 @@ pub struct PageCell {
     pub flags: String,
     /// Over all placements; null where nothing usable was measured.
     pub ns_per_unit: Option<MedianInterval>,
+    /// The same as a rate; null where nothing usable was measured, or the input has no bytes.
+    #[serde(default)]
+    pub throughput: Option<Throughput>,
     /// By the entry's offset in its 64-byte line.
     pub by_offset: Vec<AtOffset>,
     /// Which offsets the function really visited.
@@ -47,6 +50,26 @@ pub struct PageCell {
     pub count_note: Option<String>,
     /// Why there is no figure.
     pub failed: Option<Failed>,
+}
+
+/// How fast a variant goes through its input, at the median of its times.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Throughput {
+    /// Bytes of the input per second, 10^9.
+    pub gigabytes_per_second: f64,
+    /// Units per second, 10^6.
+    pub million_units_per_second: f64,
+}
+
+impl Throughput {
+    /// Of a time per unit, on an input of so many bytes and units; none where either is 0.
+    pub fn of(ns_per_unit: f64, bytes: u64, units: u64) -> Option<Self> {
+        (bytes > 0 && units > 0 && ns_per_unit > 0.0).then(|| Self {
+            gigabytes_per_second: bytes as f64 / units as f64 / ns_per_unit,
+            million_units_per_second: 1e3 / ns_per_unit,
+        })
+    }
 }
 
 /// The times of single placements, each the median of its samples.

@@ -11,6 +11,7 @@ pub(crate) fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> 
         compiler: compiler.to_owned(),
         flags: "O2".to_owned(),
         ns_per_unit: Some(MedianInterval { median: mean, lower: mean * 0.996, upper: mean * 1.003 }),
+        throughput: None,
         by_offset: offsets
             .iter()
             .zip(at)
@@ -106,6 +107,7 @@ pub(crate) fn page_cells() -> Vec<PageCell> {
 fn without_figures(cell: PageCell) -> PageCell {
     PageCell {
         ns_per_unit: None,
+        throughput: None,
         by_offset: Vec::new(),
         reached: OffsetsReached::default(),
         as_built_ns: None,

@@ -4,7 +4,7 @@ use super::build_column::BuildColumn;
 use super::{Detail, build_name, companions, distinct};
 use crate::history::spark;
 use crate::ink::Ink;
-use crate::page::{AsBuiltSays, AtOffset, Page, PageCell, PageOffsetShare};
+use crate::page::{AsBuiltSays, AtOffset, Page, PageCell, PageOffsetShare, Throughput};
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 use assay_pure::stats::margin::Margin;
@@ -12,6 +12,8 @@ use assay_pure::words::{self, TimeUnit};
 
 /// Rows of medians in the brief view.
 const MOST_ROWS: usize = 24;
+/// Rows of medians that have their rates below them in the brief view.
+const MOST_WITH_RATES: usize = 4;
 /// Rows of times by placement in the brief view.
 const MOST_MOVING: usize = 6;
 
@@ -40,6 +42,8 @@ fn medians(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let places = distinct(page.cells.iter().map(|cell| (cell.compiler.as_str(), cell.flags.as_str())));
     let rows = inputs.len() * places.len();
     let most = if detail == Detail::Full { rows } else { MOST_ROWS };
+    let rates =
+        if detail == Detail::Full || rows <= MOST_WITH_RATES { rates(page, detail) } else { Vec::new() };
     for (at, (input, (compiler, flags))) in inputs
         .iter()
         .flat_map(|input| places.iter().map(move |place| (*input, *place)))
@@ -57,12 +61,35 @@ fn medians(page: &Page, detail: Detail, sheet: &mut Sheet) {
         row.extend(builds.entry(compiler, flags));
         row.extend(variants.iter().map(|variant| figure(cell(variant), unit, detail)));
         table.row(row);
+        for (name, rate) in &rates {
+            let rate_of = |variant| cell(variant).and_then(|cell| cell.throughput.map(rate));
+            let figures: Vec<Option<f64>> = variants.iter().map(rate_of).collect();
+            if figures.iter().any(Option::is_some) {
+                let mut row = vec![Entry::default(); keys - 1];
+                row.push(Entry::inked(name, Ink::Dim));
+                let entry =
+                    |rate: Option<f64>| Entry::inked(rate.map(words::ns).unwrap_or_default(), Ink::Dim);
+                row.extend(figures.into_iter().map(entry));
+                table.row(row);
+            }
+        }
     }
     sheet.table(&table);
     if rows > most {
         sheet.gap();
         sheet.paragraph(Ink::Dim, "  ", &format!("{} more rows: --all", rows - most));
     }
+}
+
+/// The rates that stand below the times.
+fn rates(page: &Page, detail: Detail) -> Vec<(String, fn(Throughput) -> f64)> {
+    let mut rates: Vec<(String, fn(Throughput) -> f64)> =
+        vec![("GB/s".to_owned(), |of| of.gigabytes_per_second)];
+    if detail == Detail::Full {
+        let name = format!("million {}/s", words::plural_noun(&page.unit));
+        rates.push((name, |of| of.million_units_per_second));
+    }
+    rates
 }
 
 /// The unit of all times of the page: that of the median cell.

@@ -173,10 +173,16 @@ mod tests {
                     text.chars().next().is_some_and(|first| !first.is_lowercase()) || id == "source",
                     "{text}"
                 );
-                // `inputs fit` writes a table, `trace record` a trace, `report` by the file's ending; the others a report.
+                // `inputs fit` writes a table, both `record` what they recorded, `report` by the file's ending; the others a report.
                 let is_no_report = id == "output"
-                    && ["assay inputs fit", "assay trace record", "assay report", "assay export"]
-                        .contains(&name.as_str());
+                    && [
+                        "assay inputs fit",
+                        "assay inputs record",
+                        "assay trace record",
+                        "assay report",
+                        "assay export",
+                    ]
+                    .contains(&name.as_str());
                 if alike.contains(&id.as_str()) && !is_no_report {
                     let (first, known) = said.entry(id.clone()).or_insert((name.clone(), text.clone()));
                     assert_eq!(*known, text, "--{id} of `{first}` and of `{name}`");

@@ -66,6 +66,7 @@ fn page_cell(
             lower: row.ns_per_unit.lower,
             upper: row.ns_per_unit.upper,
         }),
+        throughput: None,
         by_offset: row.map_or_else(Vec::new, |row| {
             let offsets = row.by_offset.iter();
             offsets.map(|at| page::AtOffset { offset: at.offset, ns_per_unit: at.ns_per_unit }).collect()

@@ -24,6 +24,8 @@ pub(super) fn claims_of(
             let known = description.as_ref().filter(|_| independent);
             InputFacts {
                 name: shown.name.clone(),
+                bytes_per_unit: (shown.bytes > 0 && shown.units > 0)
+                    .then(|| shown.bytes as f64 / shown.units as f64),
                 floor_misses_per_unit: known.and_then(|description| description.floor_misses_per_unit),
                 branches_per_unit: known.and_then(|description| description.branches_per_unit),
                 learnable: description

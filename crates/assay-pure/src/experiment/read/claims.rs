@@ -12,10 +12,12 @@ const SAYS: &[(&str, Says)] =
     &[("faster", Says::Faster), ("slower", Says::Slower), ("equivalent", Says::Equivalent)];
 
 /// At least one of these must be stated.
-const STATEMENTS: [&str; 13] = [
+const STATEMENTS: [&str; 15] = [
     "says",
     "ratio",
     "ns_per_unit",
+    "gigabytes_per_second",
+    "million_units_per_second",
     "miss_rate",
     "misses_per_unit",
     "instructions_per_unit",
@@ -29,8 +31,10 @@ const STATEMENTS: [&str; 13] = [
 ];
 
 /// Figures of a variant's cells: what they are may be off by a tolerance, and whose they are must be known.
-const FIGURES: [&str; 9] = [
+const FIGURES: [&str; 11] = [
     "ns_per_unit",
+    "gigabytes_per_second",
+    "million_units_per_second",
     "miss_rate",
     "misses_per_unit",
     "instructions_per_unit",
@@ -105,6 +109,8 @@ fn read_keys(reader: &mut TomlReader, table: &TomlTable) -> ClaimSpec {
         ratio: reader.read(table, "ratio", &above_0),
         ratio_tolerance: reader.read(table, "ratio_tolerance", &from_0),
         ns_per_unit: reader.read(table, "ns_per_unit", &above_0),
+        gigabytes_per_second: reader.read(table, "gigabytes_per_second", &above_0),
+        million_units_per_second: reader.read(table, "million_units_per_second", &above_0),
         // Not bounded by 1: an impossible rate is a claim to refute, not a mistake in the file.
         miss_rate: reader.read(table, "miss_rate", &from_0),
         misses_per_unit: reader.read(table, "misses_per_unit", &least_0),
@@ -182,10 +188,11 @@ fn candidate(
     context: &ClaimScope,
 ) -> Option<String> {
     let arithmetic = table.has("before") && table.has("after");
-    let counted = &FIGURES[3..];
+    // Mispredictions may be claimed of the input itself, whoever decodes it.
+    let of_input = ["miss_rate", "misses_per_unit"];
+    let of_variant = FIGURES.iter().filter(|key| !of_input.contains(key));
     let measured = table.has("says")
-        || table.has("ns_per_unit")
-        || counted.iter().any(|key| table.has(key))
+        || of_variant.into_iter().any(|key| table.has(key))
         || (table.has("ratio") && !arithmetic);
     if table.has("candidate") || !measured {
         return claim.candidate.clone();

@@ -382,6 +382,8 @@ pub(in crate::experiment) const CLAIM: &[SchemaKey] = &[
     key("ratio", "time of candidate / time of baseline, a number above 0", "ratio = 0.77"),
     key("ratio_tolerance", "a fraction from 0, or a string such as \"5 %\"", "ratio_tolerance = \"5 %\""),
     key("ns_per_unit", POSITIVE, "ns_per_unit = 0.7"),
+    key("gigabytes_per_second", POSITIVE, "gigabytes_per_second = 2.1"),
+    key("million_units_per_second", POSITIVE, "million_units_per_second = 850"),
     key(
         "miss_rate",
         "mispredictions per branch: a fraction from 0, or a string such as \"3 %\"",

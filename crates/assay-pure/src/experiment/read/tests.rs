@@ -317,6 +317,8 @@ fn reads_every_statement_of_a_claim() {
         allocations_per_unit = 0
         allocated_bytes_per_unit = 24
         peak_bytes_per_unit = 8.5
+        gigabytes_per_second = 0.5
+        million_units_per_second = 500
         share = 1.5
         before = 4
         after = 0
@@ -336,6 +338,8 @@ fn reads_every_statement_of_a_claim() {
         ratio: Some(1.2),
         ratio_tolerance: Some(0.1),
         ns_per_unit: Some(2.0),
+        gigabytes_per_second: Some(0.5),
+        million_units_per_second: Some(500.0),
         // Impossible numbers are claims to refute, not mistakes in the file.
         miss_rate: Some(1.5),
         misses_per_unit: Some(0.5),

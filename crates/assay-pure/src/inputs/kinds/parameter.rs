@@ -75,8 +75,8 @@ impl Domain {
             Domain::Whole(min, i128::MAX) => format!("an integer from {min}"),
             Domain::Whole(min, max) => format!("an integer from {min} to {max}"),
             Domain::Value => "an integer that the format can hold; large ones as a string".to_owned(),
+            Domain::Number(f64::MIN, f64::MAX) => "a number".to_owned(),
             Domain::Number(min, f64::MAX) => format!("a number from {min}"),
-            Domain::Number(f64::MIN, _) => "a number".to_owned(),
             Domain::Number(min, max) => format!("a number from {min} to {max}"),
             Domain::Share => "a fraction from 0 to 1, or a string such as \"31 %\"".to_owned(),
         }

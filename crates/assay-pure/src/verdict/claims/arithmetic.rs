@@ -27,7 +27,12 @@ pub(crate) fn against(text: String) -> ClaimFinding {
 /// Times and ratios are positive, rates lie between 0 and 1.
 fn domain(claim: &ClaimSpec) -> Vec<ClaimFinding> {
     let mut findings = Vec::new();
-    for (what, value) in [("ratio of times", claim.ratio), ("time", claim.ns_per_unit)] {
+    for (what, value) in [
+        ("ratio of times", claim.ratio),
+        ("time", claim.ns_per_unit),
+        ("rate", claim.gigabytes_per_second),
+        ("rate", claim.million_units_per_second),
+    ] {
         if let Some(value) = value.filter(|value| value.is_nan() || *value <= 0.0) {
             findings.push(against(format!("impossible: a {what} of {value} is not positive")));
         }

@@ -46,6 +46,8 @@ impl From<&VariantPlacement> for CellFigure {
 pub struct InputFacts {
     /// Input name.
     pub name: String,
+    /// Its size over its units; `None` where it has neither.
+    pub bytes_per_unit: Option<f64>,
     /// Least mispredictions per unit that any predictor can reach when the outcomes are independent; `None` when the
     /// stream is not independent, or so short that a predictor may memorise it.
     pub floor_misses_per_unit: Option<f64>,

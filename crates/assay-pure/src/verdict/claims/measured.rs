@@ -6,7 +6,7 @@ use super::scope::{self, ClaimedContrast};
 use crate::experiment::{Axis, ClaimSpec, Says};
 use crate::verdict::contrast::{RatioInterval, Verdict};
 use crate::verdict::wording::span;
-use crate::words::time;
+use crate::words::{ns, time};
 
 /// Everything the measurement says of a claim: one finding per statement and cell.
 pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
@@ -14,8 +14,10 @@ pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimF
     if claim.says.is_some() || claim.ratio.is_some() {
         findings.extend(of_contrasts(claim, context));
     }
-    if let Some(claimed) = claim.ns_per_unit {
-        findings.extend(of_cells(claim, claimed, context));
+    for quantity in CellQuantity::ALL {
+        if let Some(claimed) = quantity.claimed(claim) {
+            findings.extend(of_cells(claim, quantity, claimed, context));
+        }
     }
     findings
 }
@@ -119,11 +121,56 @@ fn was_taken_back(found: &ClaimedContrast<'_>) -> bool {
     found.contrast.causes.iter().any(|cause| matches!(cause.cause, Cause::Noise | Cause::IdenticalCode))
 }
 
-fn of_cells(claim: &ClaimSpec, claimed: f64, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
+/// What a claim may say of one cell's time.
+#[derive(Clone, Copy)]
+enum CellQuantity {
+    /// Nanoseconds per unit.
+    Time,
+    /// Bytes of the input per second, 10^9.
+    Gigabytes,
+    /// Units per second, 10^6.
+    MillionUnits,
+}
+
+impl CellQuantity {
+    const ALL: [Self; 3] = [Self::Time, Self::Gigabytes, Self::MillionUnits];
+
+    fn claimed(self, claim: &ClaimSpec) -> Option<f64> {
+        match self {
+            Self::Time => claim.ns_per_unit,
+            Self::Gigabytes => claim.gigabytes_per_second,
+            Self::MillionUnits => claim.million_units_per_second,
+        }
+    }
+
+    /// The quantity at a time per unit, where a unit has so many bytes.
+    fn at(self, ns: f64, bytes_per_unit: Option<f64>) -> Option<f64> {
+        match self {
+            Self::Time => Some(ns),
+            Self::Gigabytes => bytes_per_unit.map(|bytes| bytes / ns),
+            Self::MillionUnits => Some(1e3 / ns),
+        }
+    }
+
+    fn written(self, value: f64) -> String {
+        match self {
+            Self::Time => time(value),
+            Self::Gigabytes => format!("{} GB/s", ns(value)),
+            Self::MillionUnits => format!("{} million units/s", ns(value)),
+        }
+    }
+}
+
+fn of_cells(
+    claim: &ClaimSpec,
+    quantity: CellQuantity,
+    claimed: f64,
+    context: &ClaimContext<'_>,
+) -> Vec<ClaimFinding> {
     let Some(candidate) = claim.candidate.as_deref() else {
         return open("the claim names no variant whose time could be looked up");
     };
-    let cells: Vec<&CellFigure> = context
+    let mut cells = context
         .cells
         .iter()
         .filter(|cell| cell.variant == candidate)
@@ -132,24 +179,38 @@ fn of_cells(claim: &ClaimSpec, claimed: f64, context: &ClaimContext<'_>) -> Vec<
                 && scope::globs(&claim.compilers, &cell.compiler)
                 && scope::globs(&claim.flags, &cell.flags)
         })
-        .collect();
-    if cells.is_empty() {
+        .peekable();
+    if cells.peek().is_none() {
         return open("no such time was measured");
     }
-    cells
-        .into_iter()
-        .map(|cell| {
-            let standing = standing(claimed, tolerance(claim), cell.lower, cell.upper);
-            let text = format!(
-                "{} ({} to {}) on {} ({}, {}), claimed {claimed}",
-                time(cell.ns_per_unit),
-                time(cell.lower),
-                time(cell.upper),
-                cell.input,
-                cell.compiler,
-                cell.flags
-            );
-            ClaimFinding::new(standing, text)
-        })
-        .collect()
+    cells.map(|cell| of_cell(claim, quantity, claimed, cell, context)).collect()
+}
+
+fn of_cell(
+    claim: &ClaimSpec,
+    quantity: CellQuantity,
+    claimed: f64,
+    cell: &CellFigure,
+    context: &ClaimContext<'_>,
+) -> ClaimFinding {
+    let input = context.inputs.iter().find(|input| input.name == cell.input);
+    let bytes = input.and_then(|input| input.bytes_per_unit);
+    let place = format!("{} ({}, {})", cell.input, cell.compiler, cell.flags);
+    let at = |ns: f64| quantity.at(ns, bytes);
+    let (Some(middle), Some(one), Some(other)) = (at(cell.ns_per_unit), at(cell.lower), at(cell.upper))
+    else {
+        return ClaimFinding::new(Standing::Open, format!("the size of {place} is not known"));
+    };
+    // A short time is a high rate.
+    let (lower, upper) = (one.min(other), one.max(other));
+    let written = |value: f64| quantity.written(value);
+    ClaimFinding::new(
+        standing(claimed, tolerance(claim), lower, upper),
+        format!(
+            "{} ({} to {}) on {place}, claimed {claimed}",
+            written(middle),
+            written(lower),
+            written(upper)
+        ),
+    )
 }

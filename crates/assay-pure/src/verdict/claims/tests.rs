@@ -54,33 +54,7 @@ fn measured() -> Judgement {
 }
 
 fn claim(text: &str) -> ClaimSpec {
-    ClaimSpec {
-        text: text.to_string(),
-        source: None,
-        candidate: None,
-        baseline: None,
-        inputs: Vec::new(),
-        compilers: Vec::new(),
-        flags: Vec::new(),
-        baseline_compiler: None,
-        baseline_flags: None,
-        says: None,
-        ratio: None,
-        ratio_tolerance: None,
-        ns_per_unit: None,
-        miss_rate: None,
-        misses_per_unit: None,
-        instructions_per_unit: None,
-        branches_per_unit: None,
-        cycles_per_unit: None,
-        allocations_per_unit: None,
-        allocated_bytes_per_unit: None,
-        peak_bytes_per_unit: None,
-        share: None,
-        before: None,
-        after: None,
-        change: None,
-    }
+    ClaimSpec { text: text.to_string(), ..ClaimSpec::default() }
 }
 
 fn about(candidate: &str, inputs: &[&str]) -> ClaimSpec {
@@ -95,6 +69,7 @@ fn result(claim: &ClaimSpec) -> ClaimResult {
     let judgement = measured();
     let facts = |name: &str, floor: Option<f64>, branches: Option<f64>| InputFacts {
         name: name.to_string(),
+        bytes_per_unit: Some(1.35),
         floor_misses_per_unit: floor,
         branches_per_unit: branches,
         learnable: false,
@@ -152,6 +127,7 @@ fn counted_over(conditional: f64, claim: &ClaimSpec, source: CountSource, misses
     }];
     let inputs = [InputFacts {
         name: "realistic".to_string(),
+        bytes_per_unit: Some(1.35),
         floor_misses_per_unit: Some(0.233),
         branches_per_unit: Some(1.24),
         learnable: false,
@@ -619,4 +595,20 @@ fn claims_of_allocations_are_compared_with_what_was_counted() {
     assert_eq!(status(ClaimSpec { peak_bytes_per_unit: Some(0.0), ..about() }), ClaimStatus::Confirmed);
     let elsewhere = ClaimSpec { inputs: vec!["burst".into()], allocations_per_unit: Some(0.0), ..about() };
     assert_eq!(status(elsewhere), ClaimStatus::Undecided);
+}
+
+#[test]
+fn a_rate_is_compared_with_the_time_that_it_stands_for() {
+    // 1.35 bytes in 2.65 to 2.75 ns: 0.491 to 0.509 GB/s; 364 to 377 million units per second.
+    let gigabytes =
+        |claimed| ClaimSpec { gigabytes_per_second: Some(claimed), ..about("table", &["realistic"]) };
+    let units =
+        |claimed| ClaimSpec { million_units_per_second: Some(claimed), ..about("table", &["realistic"]) };
+    assert_eq!(result(&gigabytes(0.5)).status, ClaimStatus::Confirmed);
+    assert_eq!(result(&gigabytes(0.55)).status, ClaimStatus::Refuted);
+    assert_eq!(result(&gigabytes(0.47)).status, ClaimStatus::Undecided);
+    assert_eq!(result(&units(370.0)).status, ClaimStatus::Confirmed);
+    assert_eq!(result(&units(370e6)).status, ClaimStatus::Refuted);
+    let found = result(&gigabytes(0.55)).found;
+    assert!(found.contains("0.500 GB/s (0.491 GB/s to 0.509 GB/s) on realistic"), "{found}");
 }

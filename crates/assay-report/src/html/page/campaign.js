@@ -73,12 +73,14 @@ function cellTable(page, filter) {
   const rows = page.cells.filter((/** @type {any} */ cell) => cell.variant === page.baseline || filter.has(traits(cell)));
   const events = unique(rows.flatMap((/** @type {any} */ cell) => Object.keys(cell.per_unit)));
   return table(
-    ["variant", "input", "build", `median, ns per ${page.unit}`, "fastest placement", "slowest placement", "as built", ...events.map((event) => `${event} per ${page.unit}`)],
+    ["variant", "input", "build", `median, ns per ${page.unit}`, "GB/s", "million units/s", "fastest placement", "slowest placement", "as built", ...events.map((event) => `${event} per ${page.unit}`)],
     rows.map((/** @type {any} */ cell) => [
       cell.variant,
       cell.input,
       buildOf(cell),
       cell.ns_per_unit ? digits(cell.ns_per_unit.median) : (cell.failed?.reason ?? "not measured"),
+      cell.throughput ? digits(cell.throughput.gigabytes_per_second) : "",
+      cell.throughput ? digits(cell.throughput.million_units_per_second) : "",
       cell.range ? digits(cell.range.fastest_ns) : "",
       cell.range ? digits(cell.range.slowest_ns) : "",
       cell.as_built_ns === null ? "" : digits(cell.as_built_ns),
