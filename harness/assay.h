@@ -61,6 +61,7 @@
 #error "assay.h needs C11 or later: compile with -std=c11"
 #endif
 
+#include <ctype.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -159,6 +160,7 @@ struct assay_variant {
     void (*loop)(struct assay_run *run, struct assay_input in);
     int (*available)(void); /* NULL: always */
     const char *reason;     /* why not, where not */
+    size_t align;           /* of the elements that it sees its input as; 0: bytes */
     struct assay_variant *next;
 };
 
@@ -167,7 +169,7 @@ struct assay_variant {
 #if defined(__cplusplus)
 extern "C" {
 #endif
-__attribute__((weak, visibility("hidden"))) struct assay_variant *assay_registry_3;
+__attribute__((weak, visibility("hidden"))) struct assay_variant *assay_registry_4;
 /* Memory that variants read beside their input. */
 struct assay_declared {
     size_t count; /* above ASSAY_DECLARED_MAX: some were lost */
@@ -189,6 +191,9 @@ struct assay_beside {
     } known[ASSAY_BESIDE_MAX];
 };
 __attribute__((weak, visibility("hidden"))) struct assay_beside assay_beside_1;
+/* 1 while answers are proven: then C++ hashes containers to their last element. In a timed region it does not, or hashing
+ * would be timed. */
+__attribute__((weak, visibility("hidden"))) int assay_hashing_1;
 /* The first byte of the program's image, defined by the linker: an entry is named by its distance from here. */
 extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 #if defined(__cplusplus)
@@ -197,17 +202,17 @@ extern const char __ehdr_start[] __attribute__((weak, visibility("hidden")));
 
 static inline void assay_register(struct assay_variant *variant)
 {
-    variant->next = assay_registry_3;
-    assay_registry_3 = variant;
+    variant->next = assay_registry_4;
+    assay_registry_4 = variant;
 }
 
 #define ASSAY_PASTE_(a, b) a##b
 #define ASSAY_JOIN_(a, b) ASSAY_PASTE_(a, b)
 
 /* A constructor rather than a linker section: .init_array survives --gc-sections, lld's start-stop-gc and relinking. */
-#define ASSAY_REGISTER_(id, name, kind, call, prepare, run, run_fresh, release, loop, available, reason)                 \
+#define ASSAY_REGISTER_(id, name, kind, call, prepare, run, run_fresh, release, loop, available, reason, align)          \
     static struct assay_variant ASSAY_JOIN_(assay_variant_, id) = {                                                      \
-        name, __FILE__, id, 0, kind, call, prepare, run, run_fresh, release, loop, available, reason, NULL};                \
+        name, __FILE__, id, 0, kind, call, prepare, run, run_fresh, release, loop, available, reason, align, NULL};      \
     __attribute__((constructor)) static void ASSAY_JOIN_(assay_register_, id)(void)                                      \
     {                                                                                                                    \
         assay_register(&ASSAY_JOIN_(assay_variant_, id));                                                                \
@@ -216,20 +221,40 @@ static inline void assay_register(struct assay_variant *variant)
 #define ASSAY_AVAILABLE_(id, condition)                                                                                  \
     static int ASSAY_JOIN_(assay_available_, id)(void) { return (condition) ? 1 : 0; }
 
-#define ASSAY_VARIANT_IF_(id, name, fn, condition, reason)                                                               \
-    ASSAY_AVAILABLE_(id, condition)                                                                                      \
-    ASSAY_REGISTER_(id, name, ASSAY_CALL, fn, NULL, NULL, NULL, NULL, NULL, ASSAY_JOIN_(assay_available_, id), reason)
-
+/* C takes a function of any type with a warning, and the call would read what is not there. C++ refuses it by itself. */
 #if !defined(__cplusplus)
-#define ASSAY_VARIANT_(id, name, fn)                                                                                     \
-    ASSAY_REGISTER_(id, name, ASSAY_CALL, fn, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
+#define ASSAY_TYPED_(fn, type, says)                                                                                     \
+    _Static_assert(_Generic((fn), type: 1, default: 0), "assay: " #fn " must be declared as " says);
+#define ASSAY_TYPED_OR_NULL_(fn, type, says)                                                                             \
+    _Static_assert(_Generic((fn), type: 1, void *: 1, int: 1, long: 1, default: 0),                                      \
+                   "assay: " #fn " must be NULL, or declared as " says);
+
+#define ASSAY_TYPED_CALL_(fn)                                                                                            \
+    ASSAY_TYPED_(fn, uint64_t(*)(const uint8_t *, size_t),                                                               \
+                 "uint64_t " #fn "(const uint8_t *data, size_t size)")
+
+#define ASSAY_CALLED_(id, name, fn, available, reason)                                                                   \
+    ASSAY_TYPED_CALL_(fn)                                                                                                \
+    ASSAY_REGISTER_(id, name, ASSAY_CALL, fn, NULL, NULL, NULL, NULL, NULL, available, reason, 0)
+
+#define ASSAY_TYPED_STATE_(make, drop)                                                                                   \
+    ASSAY_TYPED_(make, void *(*)(const uint8_t *, size_t), "void *" #make "(const uint8_t *data, size_t size)")          \
+    ASSAY_TYPED_OR_NULL_(drop, void (*)(void *), "void " #drop "(void *state)")
 
 #define ASSAY_VARIANT_PREPARED_(id, name, prepare, fn, release)                                                          \
-    ASSAY_REGISTER_(id, name, ASSAY_PREPARED, NULL, prepare, fn, NULL, release, NULL, NULL, NULL)
+    ASSAY_TYPED_STATE_(prepare, release)                                                                                 \
+    ASSAY_TYPED_(fn, uint64_t(*)(const void *), "uint64_t " #fn "(const void *state)")                                   \
+    ASSAY_REGISTER_(id, name, ASSAY_PREPARED, NULL, prepare, fn, NULL, release, NULL, NULL, NULL, 0)
 
 #define ASSAY_VARIANT_FRESH_(id, name, make, fn, drop)                                                                   \
-    ASSAY_REGISTER_(id, name, ASSAY_FRESH, NULL, make, NULL, fn, drop, NULL, NULL, NULL)
+    ASSAY_TYPED_STATE_(make, drop)                                                                                       \
+    ASSAY_TYPED_(fn, uint64_t(*)(void *), "uint64_t " #fn "(void *state)")                                               \
+    ASSAY_REGISTER_(id, name, ASSAY_FRESH, NULL, make, NULL, fn, drop, NULL, NULL, NULL, 0)
 #endif
+
+#define ASSAY_VARIANT_IF_(id, name, fn, condition, reason)                                                               \
+    ASSAY_AVAILABLE_(id, condition)                                                                                      \
+    ASSAY_CALLED_(id, name, (fn), ASSAY_JOIN_(assay_available_, id), reason)
 
 /* The body is inlined into a function that owns the state by value and never lets its address escape. Only so can the
  * counter stay in a register across assay_use and assay_clobber, which tell the compiler that memory has changed. */
@@ -240,18 +265,18 @@ static inline void assay_register(struct assay_variant *variant)
         struct assay_state assay_state_ = {assay_run_, 1};                                                               \
         ASSAY_JOIN_(assay_body_, id)(&assay_state_, assay_in_);                                                          \
     }                                                                                                                    \
-    ASSAY_REGISTER_(id, name, ASSAY_STATE_LOOP, NULL, NULL, NULL, NULL, NULL, ASSAY_JOIN_(assay_loop_, id), NULL, NULL)  \
+    ASSAY_REGISTER_(id, name, ASSAY_STATE_LOOP, NULL, NULL, NULL, NULL, NULL, ASSAY_JOIN_(assay_loop_, id), NULL, NULL, 0) \
     ASSAY_INLINE void ASSAY_JOIN_(assay_body_, id)(                                                                      \
         struct assay_state * state __attribute__((unused)), struct assay_input in __attribute__((unused)))
 
 #if defined(__cplusplus)
 /* A lambda's own commas are the macro's, too. */
-#define ASSAY_VARIANT(name, ...) ASSAY_VARIANT_(__COUNTER__, name, (__VA_ARGS__))
+#define ASSAY_VARIANT(name, ...) ASSAY_CALLED_(__COUNTER__, name, (__VA_ARGS__), NULL, NULL)
 #define ASSAY_VARIANT_PREPARED(name, ...) ASSAY_STATEFUL_(__COUNTER__, name, ASSAY_PREPARED, __VA_ARGS__)
 #define ASSAY_VARIANT_FRESH(name, ...) ASSAY_STATEFUL_(__COUNTER__, name, ASSAY_FRESH, __VA_ARGS__)
 #define ASSAY_VARIANTS(name, fn, ...) ASSAY_VARIANTS_(__COUNTER__, name, fn, __VA_ARGS__)
 #else
-#define ASSAY_VARIANT(name, fn) ASSAY_VARIANT_(__COUNTER__, name, fn)
+#define ASSAY_VARIANT(name, fn) ASSAY_CALLED_(__COUNTER__, name, fn, NULL, NULL)
 #define ASSAY_VARIANT_PREPARED(name, prepare, fn, release)                                                               \
     ASSAY_VARIANT_PREPARED_(__COUNTER__, name, prepare, fn, release)
 #define ASSAY_VARIANT_FRESH(name, make, fn, drop) ASSAY_VARIANT_FRESH_(__COUNTER__, name, make, fn, drop)
@@ -348,20 +373,14 @@ ASSAY_INLINE int assay_next(struct assay_state *state)
 /* ---- 2b. C++: callables of any kind, views of elements, answers of any type ------------------------------------- */
 
 #if defined(__cplusplus)
-/* 1 while answers are proven: then containers are hashed to their last element. In a timed region their size stands for
- * them, or hashing would be timed. */
-extern "C" {
-__attribute__((weak, visibility("hidden"))) int assay_hashing_1;
-}
-
 typedef uint64_t (*assay_call_fn)(const uint8_t *, size_t);
 
 template <class T, class = void> struct assay_is_range : std::false_type {};
 template <class T>
 struct assay_is_range<T, std::void_t<decltype(std::declval<const T &>().begin() != std::declval<const T &>().end())>>
     : std::true_type {};
-template <class T, class = void> struct assay_is_sized : std::false_type {};
-template <class T> struct assay_is_sized<T, std::void_t<decltype(std::declval<const T &>().size())>> : std::true_type {};
+template <class T, class = void> struct assay_is_unordered : std::false_type {};
+template <class T> struct assay_is_unordered<T, std::void_t<typename T::hasher>> : std::true_type {};
 template <class T, class = void> struct assay_is_tuple : std::false_type {};
 template <class T> struct assay_is_tuple<T, std::void_t<decltype(std::tuple_size<T>::value)>> : std::true_type {};
 template <class T, class = void> struct assay_is_optional : std::false_type {};
@@ -380,7 +399,8 @@ template <class T, size_t... I> uint64_t assay_hash_parts(const T &value, bool w
     return hash;
 }
 
-/* An answer as a number: numbers are themselves, and equal answers of other types have equal hashes. */
+/* An answer as a number: numbers are themselves, and equal answers of other types have equal hashes. A struct counts by its
+ * bytes, so pointers in it by where they point to. */
 template <class T> uint64_t assay_hash(const T &value, bool whole)
 {
     if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
@@ -395,14 +415,17 @@ template <class T> uint64_t assay_hash(const T &value, bool whole)
         memcpy(&bits, &number, sizeof bits);
         return bits;
     } else if constexpr (assay_is_range<T>::value) {
-        uint64_t hash = 0;
-        if constexpr (assay_is_sized<T>::value) {
-            if (!whole) {
-                return static_cast<uint64_t>(value.size());
-            }
+        uint64_t hash = 1;
+        if (!whole) {
+            return hash;
         }
         for (const auto &element : value) {
-            hash = hash * UINT64_C(0x9e3779b97f4a7c15) + assay_hash(element, whole) + 1;
+            uint64_t one = assay_hash(element, whole) + 1;
+            if constexpr (assay_is_unordered<T>::value) {
+                hash += (one ^ (one >> 29)) * UINT64_C(0x9e3779b97f4a7c15); /* in whatever order they come */
+            } else {
+                hash = hash * UINT64_C(0x9e3779b97f4a7c15) + one;
+            }
         }
         return hash;
     } else if constexpr (assay_is_optional<T>::value) {
@@ -444,13 +467,15 @@ template <class R, class C, class A> struct assay_takes<R (C::*)(A) const> { usi
 template <class R, class C, class A> struct assay_takes<R (C::*)(A) noexcept> { using type = A; };
 template <class R, class C, class A> struct assay_takes<R (C::*)(A) const noexcept> { using type = A; };
 
+template <class F> using assay_view_of = std::remove_cv_t<std::remove_reference_t<typename assay_takes<std::remove_cv_t<F>>::type>>;
+
 /* Calls with the bytes, or with a view of them as elements: what is left of an element at the end is not in it. */
 template <class F> ASSAY_INLINE decltype(auto) assay_invoke(F &fn, const uint8_t *data, size_t size)
 {
     if constexpr (std::is_invocable_v<F &, const uint8_t *, size_t>) {
         return fn(data, size);
     } else {
-        using view = std::remove_cv_t<std::remove_reference_t<typename assay_takes<F>::type>>;
+        using view = assay_view_of<F>;
         using element = std::remove_cv_t<typename view::value_type>;
         static_assert(std::is_trivially_copyable_v<view>, "assay: a variant takes (const uint8_t *data, size_t size), or a "
                                                           "view such as std::span<const T> or std::string_view");
@@ -459,46 +484,77 @@ template <class F> ASSAY_INLINE decltype(auto) assay_invoke(F &fn, const uint8_t
     }
 }
 
+#define ASSAY_NO_ANSWER_                                                                                                 \
+    "assay: a variant returns an answer (an element or a sum of the result will do): without one the compiler may remove its work"
+
+/* One call, its answer as a number. */
+template <class F> ASSAY_INLINE uint64_t assay_called(F &fn, const uint8_t *data, size_t size)
+{
+    static_assert(!std::is_void_v<decltype(assay_invoke(fn, data, size))>, ASSAY_NO_ANSWER_);
+    return assay_bits(assay_invoke(fn, data, size));
+}
+
 /* A callable by value; of overloaded functions the one that takes the bytes. */
 constexpr assay_call_fn assay_part(assay_call_fn fn) { return fn; }
 template <class F> constexpr F assay_part(F fn) { return fn; }
 
-/* The function itself where it is one of bytes: so a variant is the function that the user wrote. */
-template <class F> constexpr assay_call_fn assay_pick(const F &fn, assay_call_fn wrapped)
+/* A callable that is called where it lies: copying a function object would be timed. A pointer is a constant, so that the
+ * compiler may inline what it points to; a function object may change itself. */
+template <class F, bool = std::is_class_v<F>> struct assay_held {
+    F callee;
+};
+template <class F> struct assay_held<F, true> {
+    mutable F callee;
+};
+template <class F> constexpr assay_held<F> assay_hold(F fn) { return {std::move(fn)}; }
+
+/* What the address of a callable's input must be a multiple of. */
+template <class F> constexpr size_t assay_alignment(const assay_held<F> &)
 {
-    if constexpr (std::is_pointer_v<F> && std::is_convertible_v<F, assay_call_fn>) {
-        (void)wrapped;
-        return fn;
+    if constexpr (std::is_invocable_v<F &, const uint8_t *, size_t>) {
+        return 1;
     } else {
-        (void)fn;
+        return alignof(typename assay_view_of<F>::value_type);
+    }
+}
+
+/* The function itself where it is of the type that is registered: so a variant is the function that the user wrote. */
+template <class P, class F> constexpr P assay_pick(const assay_held<F> &held, P wrapped)
+{
+    if constexpr (std::is_pointer_v<F> && std::is_convertible_v<F, P>) {
+        (void)wrapped;
+        return held.callee;
+    } else {
+        (void)held;
         return wrapped;
     }
 }
 
 struct assay_nothing_to_do {};
 template <class Make, class Run, class Drop> struct assay_parts_of {
-    Make make;
-    Run run;
-    Drop drop;
+    assay_held<Make> make;
+    assay_held<Run> run;
+    assay_held<Drop> drop;
 };
 template <class Make, class Run, class Drop = assay_nothing_to_do>
 constexpr assay_parts_of<Make, Run, Drop> assay_parts(Make make, Run run, Drop drop = Drop())
 {
-    return {make, run, drop};
+    return {{std::move(make)}, {std::move(run)}, {std::move(drop)}};
 }
 
-template <class Make> ASSAY_INLINE void *assay_new_state(Make make, const uint8_t *data, size_t size)
+template <class Make> ASSAY_INLINE void *assay_new_state(const assay_held<Make> &make, const uint8_t *data, size_t size)
 {
-    using state = std::decay_t<decltype(assay_invoke(make, data, size))>;
+    using state = std::decay_t<decltype(assay_invoke(make.callee, data, size))>;
+    static_assert(!std::is_void_v<state>, "assay: what makes a state returns it, by value or as a pointer");
     if constexpr (std::is_pointer_v<state>) {
-        return const_cast<void *>(static_cast<const void *>(assay_invoke(make, data, size)));
+        return const_cast<void *>(static_cast<const void *>(assay_invoke(make.callee, data, size)));
     } else {
-        return new state(assay_invoke(make, data, size));
+        return new state(assay_invoke(make.callee, data, size));
     }
 }
 
 /* What `make` returned, as `run` and `drop` get it. */
-template <class Make> ASSAY_INLINE decltype(auto) assay_state_of(Make, void *state)
+template <class Make> ASSAY_INLINE decltype(auto) assay_state_of(const assay_held<Make> &, void *state)
 {
     using made = std::decay_t<decltype(assay_invoke(std::declval<Make &>(), nullptr, size_t()))>;
     if constexpr (std::is_pointer_v<made>) {
@@ -508,17 +564,19 @@ template <class Make> ASSAY_INLINE decltype(auto) assay_state_of(Make, void *sta
     }
 }
 
-template <class Parts> ASSAY_INLINE uint64_t assay_run_state(Parts parts, void *state)
+template <class Parts> ASSAY_INLINE uint64_t assay_run_state(const Parts &parts, void *state)
 {
-    return assay_bits(parts.run(assay_state_of(parts.make, state)));
+    using answer = decltype(parts.run.callee(assay_state_of(parts.make, state)));
+    static_assert(!std::is_void_v<answer>, ASSAY_NO_ANSWER_);
+    return assay_bits(parts.run.callee(assay_state_of(parts.make, state)));
 }
 
-template <class Parts> ASSAY_INLINE void assay_drop_state(Parts parts, void *state)
+template <class Parts> ASSAY_INLINE void assay_drop_state(const Parts &parts, void *state)
 {
-    using Drop = decltype(parts.drop);
-    using made = std::decay_t<decltype(assay_invoke(parts.make, nullptr, size_t()))>;
+    using Drop = std::remove_cv_t<decltype(parts.drop.callee)>;
+    using made = std::decay_t<decltype(assay_invoke(parts.make.callee, nullptr, size_t()))>;
     if constexpr (std::is_invocable_v<Drop &, decltype(assay_state_of(parts.make, state))>) {
-        parts.drop(assay_state_of(parts.make, state));
+        parts.drop.callee(assay_state_of(parts.make, state));
     } else {
         static_assert(std::is_same_v<Drop, assay_nothing_to_do> || std::is_arithmetic_v<Drop> || std::is_null_pointer_v<Drop>,
                       "assay: what drops a state must take what makes it returns");
@@ -528,26 +586,21 @@ template <class Parts> ASSAY_INLINE void assay_drop_state(Parts parts, void *sta
     }
 }
 
-template <class F, class P> constexpr P assay_pick_run(const F &fn, P wrapped)
-{
-    if constexpr (std::is_pointer_v<F> && std::is_convertible_v<F, P>) {
-        (void)wrapped;
-        return fn;
-    } else {
-        (void)fn;
-        return wrapped;
-    }
-}
+/* Whether a state that is a pointer is left to itself without a word: a fresh one would leak at every call. */
+template <class Make, class Run, class Drop>
+std::bool_constant<std::is_pointer_v<std::decay_t<decltype(assay_invoke(std::declval<Make &>(), nullptr, size_t()))>> &&
+                   std::is_same_v<Drop, assay_nothing_to_do>>
+assay_leaking(const assay_parts_of<Make, Run, Drop> &);
 
-#define ASSAY_VARIANT_(id, name, fn)                                                                                     \
-    static const auto ASSAY_JOIN_(assay_fn_, id) = assay_part fn;                                                        \
+#define ASSAY_CALLED_(id, name, fn, available, reason)                                                                   \
+    static const auto ASSAY_JOIN_(assay_fn_, id) = assay_hold(assay_part fn);                                            \
     static uint64_t ASSAY_JOIN_(assay_call_, id)(const uint8_t *assay_data_, size_t assay_size_)                         \
     {                                                                                                                    \
-        auto assay_callable_ = ASSAY_JOIN_(assay_fn_, id);                                                               \
-        return assay_bits(assay_invoke(assay_callable_, assay_data_, assay_size_));                                      \
+        return assay_called(ASSAY_JOIN_(assay_fn_, id).callee, assay_data_, assay_size_);                                \
     }                                                                                                                    \
-    ASSAY_REGISTER_(id, name, ASSAY_CALL, assay_pick(ASSAY_JOIN_(assay_fn_, id), ASSAY_JOIN_(assay_call_, id)), NULL,    \
-                    NULL, NULL, NULL, NULL, NULL, NULL)
+    ASSAY_REGISTER_(id, name, ASSAY_CALL,                                                                                \
+                    assay_pick<assay_call_fn>(ASSAY_JOIN_(assay_fn_, id), &ASSAY_JOIN_(assay_call_, id)), NULL, NULL, NULL, \
+                    NULL, NULL, available, reason, assay_alignment(ASSAY_JOIN_(assay_fn_, id)))
 
 #define ASSAY_STATEFUL_(id, name, kind, ...)                                                                             \
     static const auto ASSAY_JOIN_(assay_parts_, id) = assay_parts(__VA_ARGS__);                                          \
@@ -567,63 +620,69 @@ template <class F, class P> constexpr P assay_pick_run(const F &fn, P wrapped)
     {                                                                                                                    \
         assay_drop_state(ASSAY_JOIN_(assay_parts_, id), assay_state_);                                                   \
     }                                                                                                                    \
+    static_assert(kind != ASSAY_FRESH || !decltype(assay_leaking(ASSAY_JOIN_(assay_parts_, id)))::value,                 \
+                  "assay: a state that is a pointer needs a third function, which drops it (nullptr: there is nothing to drop)"); \
     ASSAY_REGISTER_(id, name, kind, NULL, ASSAY_JOIN_(assay_make_, id),                                                  \
-                    assay_pick_run(ASSAY_JOIN_(assay_parts_, id).run, &ASSAY_JOIN_(assay_run_const_, id)),               \
-                    assay_pick_run(ASSAY_JOIN_(assay_parts_, id).run, &ASSAY_JOIN_(assay_run_, id)),                     \
-                    ASSAY_JOIN_(assay_drop_, id), NULL, NULL, NULL)
+                    assay_pick<uint64_t (*)(const void *)>(ASSAY_JOIN_(assay_parts_, id).run, &ASSAY_JOIN_(assay_run_const_, id)), \
+                    assay_pick<uint64_t (*)(void *)>(ASSAY_JOIN_(assay_parts_, id).run, &ASSAY_JOIN_(assay_run_, id)),   \
+                    ASSAY_JOIN_(assay_drop_, id), NULL, NULL, NULL, assay_alignment(ASSAY_JOIN_(assay_parts_, id).make))
 
-/* The name of a type, in the letters that names may have: "std::vector/unsigned_int". */
-template <class T> static void assay_label(char *label, size_t room, const char *name)
+/* A variant's name and the next type of a list, as the list is written: "sum/std::vector/int". Returns what follows. */
+static inline const char *assay_label(char *label, size_t room, const char *name, const char *types)
 {
-    const char *pretty = __PRETTY_FUNCTION__, *at = strstr(pretty, "T = ");
-    const char *end = strrchr(pretty, ']');
     size_t used = strlen(name) < room - 2 ? strlen(name) : room - 2;
+    int depth = 0;
     memcpy(label, name, used);
     label[used++] = '/';
-    for (at = at == NULL ? pretty : at + 4; *at != '\0' && *at != ';' && at != end && used + 1 < room; at++) {
-        if (strchr("> ", *at) == NULL) {
-            label[used++] = *at == '<' ? '/' : *at == ',' ? '+' : strchr("*&", *at) != NULL ? '-' : *at;
-        } else if (*at == ' ' && at[1] != '>' && at[-1] != ',') {
-            label[used++] = '_';
+    for (types += strspn(types, ", "); *types != '\0' && (*types != ',' || depth > 0); types++) {
+        depth += (strchr("<([", *types) != NULL) - (strchr(">)]", *types) != NULL);
+        if (*types != '>' && !(*types == ' ' && strchr(",<> ", types[-1]) != NULL) && used + 1 < room) {
+            int kept = isalnum((unsigned char)*types) || strchr("_.:+-", *types) != NULL;
+            label[used++] = *types == '<' ? '/' : *types == ',' ? '+' : kept ? *types : '_';
         }
     }
     label[used] = '\0';
+    return types;
 }
 
-template <class List, class... T> static void assay_add_all()
+template <class List, class... T> static void assay_add_all(const char *types)
 {
     int rank = 0;
-    (List::template add<T>(rank++), ...);
+    ((types = List::template add<T>(types, rank++)), ...);
 }
 
-#define ASSAY_VARIANTS_(id, title, fn, ...)                                                                               \
+#define ASSAY_VARIANTS_(id, title, fn, ...)                                                                              \
     namespace {                                                                                                          \
     struct ASSAY_JOIN_(assay_list_, id) {                                                                                \
+        template <class T> static constexpr auto held = assay_hold(assay_part(fn<T>));                                   \
         template <class T> static uint64_t call(const uint8_t *data, size_t size)                                        \
         {                                                                                                                \
-            return assay_bits(assay_invoke(fn<T>, data, size));                                                          \
+            return assay_called(held<T>.callee, data, size);                                                             \
         }                                                                                                                \
-        template <class T> static void add(int rank)                                                                     \
+        template <class T> static const char *add(const char *types, int rank)                                           \
         {                                                                                                                \
             static char label[256];                                                                                      \
             static struct assay_variant variant;                                                                         \
             if (variant.name != NULL) {                                                                                  \
-                return; /* the same type under another name */                                                           \
+                char again[sizeof label];                                                                                \
+                return assay_label(again, sizeof again, title, types); /* the same type under another name */            \
             }                                                                                                            \
-            assay_label<T>(label, sizeof label, title);                                                                   \
+            types = assay_label(label, sizeof label, title, types);                                                      \
             variant.name = label;                                                                                        \
             variant.file = __FILE__;                                                                                     \
             variant.serial = id;                                                                                         \
             variant.rank = rank;                                                                                         \
             variant.kind = ASSAY_CALL;                                                                                   \
-            variant.call = assay_pick(assay_part(fn<T>), call<T>);                                                       \
+            variant.call = assay_pick<assay_call_fn>(held<T>, &call<T>);                                                 \
+            variant.align = assay_alignment(held<T>);                                                                    \
             assay_register(&variant);                                                                                    \
+            return types;                                                                                                \
         }                                                                                                                \
     };                                                                                                                   \
     }                                                                                                                    \
     __attribute__((constructor)) static void ASSAY_JOIN_(assay_register_, id)(void)                                      \
     {                                                                                                                    \
-        assay_add_all<ASSAY_JOIN_(assay_list_, id), __VA_ARGS__>();                                                      \
+        assay_add_all<ASSAY_JOIN_(assay_list_, id), __VA_ARGS__>(#__VA_ARGS__);                                          \
     }
 #endif
 
@@ -876,7 +935,7 @@ struct assay_window {
 struct assay_prepared {
     void *state;
     int made;
-    uint64_t state_bytes, own_bytes;
+    uint64_t state_bytes, own_bytes, others_made;
 };
 
 struct assay_loaded {
@@ -1205,10 +1264,14 @@ ASSAY_OUTLINE int assay_trace_loop(const struct assay_variant *variant, const st
 }
 
 /* What `prepare` made, made on the first request. */
+/* How often this process took memory that is not of fresh states: what it had before there were any is then another. */
+static uint64_t assay_others_made;
+
 static inline const void *assay_prepared_state(const struct assay_variant *variant, size_t index, struct assay_loaded *input)
 {
     struct assay_prepared *prepared = &input->prepared[index];
     if (!prepared->made) {
+        assay_others_made++;
         prepared->state = variant->prepare(input->map, input->size);
         prepared->made = 1;
     }
@@ -1635,6 +1698,7 @@ static inline const char *assay_make_copies(const struct assay_variant *variant,
         }
     }
     mprotect(copies->map, copies->mapped_bytes, PROT_READ);
+    assay_others_made++;
     assay_declared_1 = declared; /* what `prepare` declared goes with the copies */
     return NULL;
 }
@@ -1684,7 +1748,8 @@ static inline uint64_t assay_make_states(const struct assay_variant *variant, co
             if (taken > usage->fresh_bytes) {
                 break;
             }
-            look += 1 + (usage->fresh_bytes - taken) / 2 / ((taken + ASSAY_OWN_GRAIN) / made);
+            uint64_t each = (taken + ASSAY_OWN_GRAIN) / made, next = 1 + (usage->fresh_bytes - taken) / 2 / (each == 0 ? 1 : each);
+            look += next < made ? next : made; /* those to come may be larger */
         }
     }
     return made;
@@ -1704,14 +1769,14 @@ static inline uint64_t assay_cost_of_state(const struct assay_variant *variant, 
     if (tried == NULL) {
         return 0;
     }
-    while (count < ASSAY_TRIED_STATES && taken < ASSAY_TRIED_BYTES && assay_wall_ns() - begun < ASSAY_TRIED_NS) {
+    do {
         const struct assay_window *window = &input->windows[count % input->window_count];
         tried[count++].fresh = variant->prepare(window->data, window->size);
         if ((count & (count - 1)) == 0 || count % 64 == 0) {
             now = assay_own_bytes();
             taken = now > usage->own_bytes ? now - usage->own_bytes : 0;
         }
-    }
+    } while (count < ASSAY_TRIED_STATES && taken < ASSAY_TRIED_BYTES && assay_wall_ns() - begun < ASSAY_TRIED_NS);
     now = assay_own_bytes();
     taken = now > usage->own_bytes ? now - usage->own_bytes : 0;
     assay_drop_states(variant, tried, count);
@@ -1779,9 +1844,12 @@ static inline const char *assay_begin_usage(const struct assay_variant *variant,
         return "out of memory";
     }
     if (fresh) {
-        usage->own_bytes = prepared->made ? prepared->own_bytes : assay_own_bytes();
+        if (!prepared->made || prepared->others_made != assay_others_made) {
+            prepared->own_bytes = assay_own_bytes();
+            prepared->others_made = assay_others_made;
+        }
+        usage->own_bytes = prepared->own_bytes;
         if (!prepared->made) {
-            prepared->own_bytes = usage->own_bytes;
             prepared->state_bytes = assay_cost_of_state(variant, input, usage);
             prepared->made = 1;
         }
@@ -1941,10 +2009,10 @@ static inline const char *assay_plain_sample(const struct assay_program *program
 }
 
 /* One traced pass of a fresh variant. Its states are made ahead of the marks, as many at a time as memory allows; what
- * follows the first of these stretches has ASSAY_GOES_ON added to its pass. With `idle` all is done but the calls. */
+ * follows the first of these stretches has ASSAY_GOES_ON added to its pass. */
 #define ASSAY_GOES_ON 0x80000000u
 static inline const char *assay_traced_fresh(const struct assay_variant *variant, struct assay_loaded *input, size_t at,
-                                             uint64_t windows, int idle, uint64_t *combined, uint64_t *units,
+                                             uint64_t windows, uint64_t *combined, uint64_t *units,
                                              struct assay_pass pass)
 {
     struct assay_usage usage;
@@ -1968,7 +2036,7 @@ static inline const char *assay_traced_fresh(const struct assay_variant *variant
         for (i = 0; i < made; i++) {
             *units += input->windows[(at + i) % input->window_count].units;
         }
-        assay_trace_fresh(variant->run_fresh, usage.calls, idle ? 0 : made, combined, &pass);
+        assay_trace_fresh(variant->run_fresh, usage.calls, made, combined, &pass);
         assay_drop_states(variant, usage.calls, made);
         at = (size_t)((at + made) % input->window_count);
         done += made;
@@ -2019,17 +2087,30 @@ static inline const char *assay_prove(const struct assay_program *program, size_
     return NULL;
 }
 
+static const char assay_misaligned[] = "a window begins where an element of the variant's view cannot: give the input a format "
+                                       "of that width, such as format = \"u32\"";
+
+static inline int assay_windows_are_aligned(const struct assay_variant *variant, const struct assay_loaded *input)
+{
+    size_t align = variant->kind == ASSAY_PREPARED ? 0 : variant->align, i; /* prepared: from the first byte, always */
+    for (i = 0; align > 1 && i < input->window_count; i++) {
+        if ((size_t)(input->windows[i].data - input->map) % align != 0) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static inline const char *assay_answers(const struct assay_program *program, size_t index, struct assay_loaded *input,
                                         uint64_t *whole, uint64_t *windows)
 {
     const char *why;
-#if defined(__cplusplus)
+    if (!assay_windows_are_aligned(program->variants[index], input)) {
+        return assay_misaligned;
+    }
     assay_hashing_1 = 1;
-#endif
     why = assay_prove(program, index, input, whole, windows);
-#if defined(__cplusplus)
     assay_hashing_1 = 0;
-#endif
     return why;
 }
 
@@ -2148,7 +2229,7 @@ static inline int assay_collect(struct assay_program *program, char *why, size_t
     struct assay_variant *variant;
     size_t count = 0, i, j;
     memset(program, 0, sizeof *program);
-    for (variant = assay_registry_3; variant != NULL; variant = variant->next) {
+    for (variant = assay_registry_4; variant != NULL; variant = variant->next) {
         count++;
     }
     program->variants = (struct assay_variant **)calloc(count + 1, sizeof *program->variants);
@@ -2156,7 +2237,7 @@ static inline int assay_collect(struct assay_program *program, char *why, size_t
         snprintf(why, why_bytes, "%s", count == 0 ? "the program registers no variant" : "out of memory");
         return 0;
     }
-    for (variant = assay_registry_3; variant != NULL; variant = variant->next) {
+    for (variant = assay_registry_4; variant != NULL; variant = variant->next) {
         for (i = program->variant_count++; i > 0 && assay_declared_before(variant, program->variants[i - 1]); i--) {
             program->variants[i] = program->variants[i - 1];
         }
@@ -2632,11 +2713,22 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
     }
 }
 
-/* What counts allocations, or NULL. */
+/* What counts allocations, or NULL: also where the program has an allocator of its own, which nothing counts. */
 static inline volatile struct assay_heap *assay_find_heap(void)
 {
     const char *address = getenv("ASSAY_HEAP");
-    return address == NULL ? NULL : (volatile struct assay_heap *)(uintptr_t)strtoull(address, NULL, 16);
+    volatile struct assay_heap *heap = (volatile struct assay_heap *)(uintptr_t)(address == NULL ? 0 : strtoull(address, NULL, 16));
+    uint64_t before = heap == NULL ? 0 : heap->allocations;
+    void *volatile block = malloc(1); /* volatile: a compiler may drop a block that nobody uses */
+    free(block);
+#if defined(__cplusplus)
+    if (heap != NULL && heap->allocations != before) {
+        before = heap->allocations;
+        block = ::operator new(1);
+        ::operator delete(block);
+    }
+#endif
+    return heap == NULL || heap->allocations == before ? NULL : heap;
 }
 
 static inline void assay_serve_trace(struct assay_channel *channel, struct assay_program *program, struct assay_fields *fields)
@@ -2646,7 +2738,6 @@ static inline void assay_serve_trace(struct assay_channel *channel, struct assay
     uint64_t windows = assay_number(fields, "windows", 0, UINT64_MAX);
     uint64_t passes = assay_number(fields, "passes", 1, ASSAY_SAMPLES_MAX);
     uint64_t check = 0, units = 0, i;
-    int idle = assay_number_or(fields, "idle", 0, 1, 0) != 0;
     struct assay_pass pass = {0, 0, 0, NULL};
     struct assay_allocated allocated;
     char heap[128] = "";
@@ -2664,8 +2755,8 @@ static inline void assay_serve_trace(struct assay_channel *channel, struct assay
         const char *why;
         pass.pass = (unsigned long)i;
         why = program->variants[variant]->kind == ASSAY_FRESH
-                  ? assay_traced_fresh(program->variants[variant], input, at, windows, idle, &check, &units, pass)
-                  : assay_traced_pass(program, input, at, idle ? 0 : windows, &check, &units, &pass);
+                  ? assay_traced_fresh(program->variants[variant], input, at, windows, &check, &units, pass)
+                  : assay_traced_pass(program, input, at, windows, &check, &units, &pass);
         if (why != NULL) {
             assay_say(channel, "error reason=trace: %s", why);
             return;

@@ -31,7 +31,7 @@ type MakeState = Box<dyn Fn(&mut dyn Any, &'static [u8])>;
 
 type TimeStates = Box<dyn Fn(&mut dyn Any, CallManner, &mut u64) -> Region>;
 
-type TraceStates = Box<dyn Fn(&mut dyn Any, bool, &mut u64, Pass)>;
+type TraceStates = Box<dyn Fn(&mut dyn Any, &mut u64, Pass)>;
 
 /// What a fresh variant does with its states, whose type only these functions know.
 pub(crate) struct FreshCalls {
@@ -40,7 +40,6 @@ pub(crate) struct FreshCalls {
     /// One more, of these bytes.
     make: MakeState,
     time: TimeStates,
-    /// With `true` all is done but the calls.
     trace: TraceStates,
 }
 
@@ -50,6 +49,21 @@ pub(crate) struct StateCosts {
     pub(crate) state_bytes: u64,
     /// The program's own memory before there was any state: what an allocator keeps of dropped ones counts as theirs.
     own_bytes: u64,
+    /// What [`OTHERS`] was then.
+    others: u64,
+}
+
+/// How often the program took memory that is not of fresh states: what it had before there were any is then another.
+static OTHERS: AtomicU64 = AtomicU64::new(0);
+
+/// The program's own memory but for what is held to empty caches.
+fn unheld_bytes() -> u64 {
+    system::own_bytes().saturating_sub(cool::held_bytes())
+}
+
+/// The program takes memory that is not of fresh states.
+pub(crate) fn others_took_memory() {
+    OTHERS.fetch_add(1, Ordering::Relaxed);
 }
 
 /// See [`crate::Bench::fresh_memory`].
@@ -120,10 +134,8 @@ impl FreshCalls {
                     time_states(run, states, combined)
                 }
             }),
-            trace: Box::new(move |states, idle, combined, pass| {
-                let states = own::<S>(states);
-                let calls = if idle { 0 } else { states.len() };
-                trace_states(run, &mut states[..calls], combined, pass);
+            trace: Box::new(move |states, combined, pass| {
+                trace_states(run, own::<S>(states), combined, pass);
             }),
         }
     }
@@ -157,7 +169,8 @@ impl FreshCalls {
             if taken > most {
                 break;
             }
-            look += 1 + (most - taken) / 2 / ((taken + OWN_GRAIN) / made).max(1);
+            // At most as many again before it is looked once more: those to come may be larger.
+            look += (1 + (most - taken) / 2 / ((taken + OWN_GRAIN) / made).max(1)).min(made);
         }
         (states, made)
     }
@@ -177,7 +190,9 @@ impl FreshCalls {
                 break;
             }
         }
-        StateCosts { state_bytes: taken() / count.max(1), own_bytes }
+        let state_bytes = taken() / count.max(1);
+        let others = OTHERS.load(Ordering::Relaxed);
+        StateCosts { state_bytes, own_bytes: own_bytes.saturating_sub(cool::held_bytes()), others }
     }
 }
 
@@ -204,7 +219,11 @@ pub(crate) fn take(
     windows: &[usize],
     combined: &mut u64,
 ) -> Result<Sample, String> {
-    let costs = input.states[index].unwrap_or_else(|| calls.costs(input));
+    let mut costs = input.states[index].unwrap_or_else(|| calls.costs(input));
+    let others = OTHERS.load(Ordering::Relaxed);
+    if costs.others != others {
+        costs = StateCosts { own_bytes: unheld_bytes(), others, ..costs };
+    }
     input.states[index] = Some(costs);
     let listed: Vec<&'static [u8]> = windows.iter().map(|&window| input.windows[window].data).collect();
     let (mut states, made) =
@@ -229,12 +248,12 @@ pub(crate) fn take(
 }
 
 /// One traced pass over `windows` windows from `at`: the states are made ahead of the marks, as many at a time as memory
-/// allows. With `idle` all is done but the calls. Returns the units in it.
+/// allows. Returns the units in it.
 pub(crate) fn pass(
     calls: &FreshCalls,
     input: &MappedInput,
     at: usize,
-    (windows, idle): (u64, bool),
+    windows: u64,
     combined: &mut u64,
     mut pass: Pass,
 ) -> u64 {
@@ -247,7 +266,7 @@ pub(crate) fn pass(
         // An emulator's memory grows meanwhile, so every batch begins anew.
         let (mut states, made) =
             calls.states_of(next().map(|window| &window.data), system::own_bytes(), memory());
-        (calls.trace)(&mut *states, idle, combined, pass);
+        (calls.trace)(&mut *states, combined, pass);
         units = next().take(made as usize).fold(units, |sum, window| sum.wrapping_add(window.units));
         done += made;
         pass.pass |= GOES_ON;
@@ -299,12 +318,9 @@ mod tests {
         assert!(input.add_window(0, 4, 1) && input.add_window(4, 8, 2));
         let mut check = 0;
         let mark = Pass { variant: 0, input: 0, pass: 0 };
-        assert_eq!(pass(&calls, &input, 1, (3, false), &mut check, mark), 5, "windows 1, 0, 1");
+        assert_eq!(pass(&calls, &input, 1, 3, &mut check, mark), 5, "windows 1, 0, 1");
         assert_eq!(check, [16, 8, 16].into_iter().fold(0, combine));
-        check = 0;
-        assert_eq!(pass(&calls, &input, 0, (2, true), &mut check, mark), 3);
-        assert_eq!(check, 0, "states were made, and nothing was called");
-        assert_eq!((MADE.get(), DROPPED.get()), (7, 7));
+        assert_eq!((MADE.get(), DROPPED.get()), (5, 5));
     }
 
     #[test]

@@ -39,10 +39,21 @@ fn heap() -> Option<&'static Heap> {
     unsafe { HEAP.load(ORDER).as_ref() }
 }
 
-/// Finds the library's counts.
+/// Whether the library sees what this program allocates: an allocator of its own may not ask the C library.
+fn counts_a_block() -> bool {
+    let counted = || heap().map_or(0, |heap| heap.allocations.load(ORDER));
+    let before = counted();
+    drop(std::hint::black_box(Box::new(before)));
+    counted() != before
+}
+
+/// Finds the library's counts; none where it cannot see this program's allocator.
 pub(crate) fn find() {
     let address = std::env::var("ASSAY_HEAP").ok().and_then(|text| usize::from_str_radix(&text, 16).ok());
     HEAP.store(std::ptr::with_exposed_provenance_mut(address.unwrap_or(0)), ORDER);
+    if !counts_a_block() {
+        HEAP.store(std::ptr::null_mut(), ORDER);
+    }
 }
 
 /// Forgets the passes so far.

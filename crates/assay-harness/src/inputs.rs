@@ -1,7 +1,7 @@
 //! Loaded inputs: mapped bytes, their windows, and what variants prepared from them.
 
 use crate::cool;
-use crate::fresh::StateCosts;
+use crate::fresh::{self, StateCosts};
 use crate::system::{self, Reserved};
 use std::any::Any;
 use std::fs::File;
@@ -65,6 +65,20 @@ impl MappedInput {
         }
     }
 
+    /// What a variant prepared from it, made when it is first asked for.
+    pub(crate) fn prepared(
+        &mut self,
+        variant: usize,
+        prepare: &dyn Fn(&'static [u8]) -> Box<dyn Any>,
+    ) -> &dyn Any {
+        let data = self.data;
+        let state = self.prepared[variant].get_or_insert_with(|| {
+            fresh::others_took_memory();
+            prepare(data)
+        });
+        &**state
+    }
+
     /// Makes `count` copies of the bytes, each followed by its padding and an odd number of lines from the next, so that
     /// they spread over the sets of every cache. They are made in the order in which they are then taken: so the caches
     /// hold what they would hold after one turn through all.
@@ -95,6 +109,7 @@ impl MappedInput {
             let copy = copies.memory.write(place * stride, self.data);
             copies.states.extend(prepare.map(|prepare| prepare(copy)));
         }
+        fresh::others_took_memory();
         copies.memory.close();
         cool::declare_only(declared); // what `prepare` declared goes with the copies
         Ok(())

@@ -233,12 +233,11 @@ impl Lab<'_> {
         let at = fields.number("window", 0, input.windows.len() as u64 - 1)? as usize;
         let windows = fields.number("windows", 0, u64::MAX)?;
         let passes = fields.number("passes", 1, SAMPLES_MAX)?;
-        let idle = fields.optional("idle").map_or(Ok(0), |_| fields.number("idle", 0, 1))? == 1;
         let (mut check, mut units) = (0, 0);
         heap::reset();
         for pass in 0..passes {
             let pass = Pass { variant: variant as u64, input: u64::from(input.id), pass };
-            units = trace::pass(&self.variants[variant], input, at, (windows, idle), &mut check, pass)?;
+            units = trace::pass(&self.variants[variant], input, at, windows, &mut check, pass)?;
         }
         Ok(format!("traced units={units} check={check:016x}{}", heap::fields()))
     }

@@ -146,7 +146,7 @@ pub(crate) fn take(
         Body::Prepared { prepare, time_listed, .. } => {
             let (units, bytes) = (iterations.wrapping_mul(input.units), input.data);
             if usage.state != CacheState::Rotating {
-                input.prepared[index].get_or_insert_with(|| prepare(input.data));
+                input.prepared(index, prepare);
             }
             let listed: Vec<&dyn Any> = match usage.state {
                 CacheState::Rotating => input.copied_states(iterations),

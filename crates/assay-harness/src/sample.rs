@@ -98,8 +98,8 @@ pub(crate) fn take(
             Ok(Sample { region, units })
         }
         Body::Prepared { prepare, time, .. } => {
-            let state = input.prepared[index].get_or_insert_with(|| prepare(input.data));
-            Ok(Sample { region: time(state.as_ref(), iterations, combined), units: whole_units })
+            let state = input.prepared(index, prepare);
+            Ok(Sample { region: time(state, iterations, combined), units: whole_units })
         }
         Body::Fresh(_) => listed::take(variant, index, input, &Usage::plain(), at, iterations, combined),
         Body::Loop { run, .. } => {
@@ -129,9 +129,9 @@ pub(crate) fn answers(
             return Ok(Answers { whole: calls.answer(input.data), windows });
         }
         Body::Prepared { prepare, time, .. } => {
-            let state = input.prepared[index].get_or_insert_with(|| prepare(input.data));
+            let state = input.prepared(index, prepare);
             let mut whole = 0; // combining with 0 leaves an answer as it is
-            time(state.as_ref(), 1, &mut whole);
+            time(state, 1, &mut whole);
             whole
         }
         Body::Loop { run, .. } => timed(run, 1, input.data)?.0,

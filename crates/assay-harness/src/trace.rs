@@ -38,19 +38,18 @@ pub(crate) fn prepared<S>(run: fn(&S) -> u64, state: &S, iterations: u64, combin
 }
 
 /// One traced pass of a variant over `windows` windows from `at`; of a loop as many iterations, of a prepared state one call;
-/// empty where `windows` is 0, or with `idle`. Returns the units in it.
+/// empty where `windows` is 0. Returns the units in it.
 pub(crate) fn pass(
     variant: &RegisteredVariant,
     input: &mut MappedInput,
     at: usize,
-    (windows, idle): (u64, bool),
+    windows: u64,
     combined: &mut u64,
     pass: Pass,
 ) -> Result<u64, String> {
     if let Body::Fresh(calls) = &variant.body {
-        return Ok(fresh::pass(calls, input, at, (windows, idle), combined, pass));
+        return Ok(fresh::pass(calls, input, at, windows, combined, pass));
     }
-    let windows = if idle { 0 } else { windows };
     let whole = u64::from(windows != 0);
     match &variant.body {
         Body::Fresh(_) => unreachable!("served above"),
@@ -60,8 +59,8 @@ pub(crate) fn pass(
             return Ok(walked.fold(0u64, |sum, (_, window)| sum.wrapping_add(window.units)));
         }
         Body::Prepared { prepare, trace, .. } => {
-            let state = input.prepared[pass.variant as usize].get_or_insert_with(|| prepare(input.data));
-            trace(state.as_ref(), whole, combined, pass);
+            let state = input.prepared(pass.variant as usize, prepare);
+            trace(state, whole, combined, pass);
         }
         Body::Loop { .. } if windows == 0 => {
             mark_begin(pass.variant, pass.input, pass.pass);

@@ -42,7 +42,8 @@ fn a_program_that_does_not_link_is_a_failure_of_the_link() {
         failure("missing.c", "int elsewhere(void);\nint main(void) { return elsewhere(); }\n", "-O2");
     assert_eq!(failure.stage, Stage::Link);
     assert!(failure.stderr.contains("elsewhere"), "{failure}");
-    assert!(failure.to_string().contains("cannot link the program: exit status"), "{failure}");
+    let said = "cannot link the program: `elsewhere`, which missing.c calls, is defined in no source";
+    assert!(failure.to_string().contains(said), "{failure}");
 }
 
 #[test]
@@ -63,6 +64,16 @@ fn an_unknown_flag_a_missing_source_and_an_unknown_language_are_named() {
     assert_eq!(missing.stage, Stage::Source);
     assert!(missing.to_string().contains("gone.c: No such file"), "{missing}");
     assert!(compile("a.zig").to_string().contains("a.zig is not in a known language"));
+}
+
+#[test]
+fn a_function_of_another_type_is_told_how_it_must_be_declared() {
+    let header = concat!(env!("CARGO_MANIFEST_DIR"), "/../../harness");
+    let text = "#include <assay.h>\nstatic int odd(const char *text) { return *text; }\n\
+                ASSAY_VARIANT(\"odd\", odd)\nASSAY_MAIN()\n";
+    let said = failure("odd.c", text, &format!("-O2 -I{header}")).to_string();
+    let wanted = "odd must be declared as uint64_t odd(const uint8_t *data, size_t size)";
+    assert!(said.contains(wanted), "{said}");
 }
 
 #[test]

@@ -167,7 +167,8 @@ impl CountPhase<'_, '_> {
     /// The same of allocations.
     fn unallocated<'p>(&self, placed: &'p [PlacedLink]) -> Result<Vec<OpenProgram<'p>>> {
         self.open_of(placed, |ledger, artifact| {
-            let rows = ledger.allocations(artifact)?.into_iter();
+            let rows =
+                ledger.allocations(artifact)?.into_iter().filter(|row| row.method == allocations::METHOD);
             Ok(rows.map(|row| (row.variant, row.input, row.windows)).collect())
         })
     }

@@ -55,7 +55,7 @@ impl CampaignCounts {
             counted.cost = ledger.branch_timing(&machine_key(&row.machine))?;
         }
         let inputs = ledger.campaign_inputs(row.id)?;
-        counted.allocated = allocated(ledger, row, experiment, &inputs)?;
+        (counted.allocated, counted.notes) = allocated(ledger, row, experiment, &inputs)?;
         let as_built = ledger.processes(row.id)?.into_iter().filter(|process| process.rotation.is_none());
         let as_built: Vec<(ProcessRow, Vec<CountRow>)> = as_built
             .map(|process| ledger.counts(&process.artifact).map(|rows| (process, rows)))
@@ -78,7 +78,10 @@ impl CampaignCounts {
                 }
                 if let Some((cell, note)) = cell(&rows, &name, input) {
                     counted.cells.push(cell);
-                    counted.notes.extend(note.map(|note| (name, note)));
+                    if let Some(note) = note {
+                        let known = counted.notes.entry(name).or_default();
+                        *known = if known.is_empty() { note } else { format!("{known}; {note}") };
+                    }
                 }
             }
         }
@@ -318,9 +321,10 @@ fn allocated(
     row: &CampaignRow,
     experiment: &Experiment,
     inputs: &[CampaignInput],
-) -> Result<Vec<CellAllocations>> {
+) -> Result<(Vec<CellAllocations>, HashMap<CellId, String>)> {
+    let mut notes = HashMap::new();
     if !experiment.events.iter().any(|event| event.is_of_memory()) {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), notes));
     }
     let mut found: Vec<CellAllocations> = Vec::new();
     let as_built = ledger.processes(row.id)?.into_iter().filter(|process| process.rotation.is_none());
@@ -328,6 +332,7 @@ fn allocated(
         let rows = ledger.allocations(&process.artifact)?;
         for input in inputs.iter().filter(|input| uncounted_use(experiment, &input.name).is_none()) {
             let name = process.cell(&input.name);
+            // The newest: by the newest method.
             let own = rows.iter().rev().find(|row| {
                 (&row.variant, &row.input, row.windows) == (&name.variant, &input.digest, input.windows)
             });
@@ -342,12 +347,19 @@ fn allocated(
                 bytes: per_unit(own.bytes),
                 peak_bytes: per_unit(own.peak_bytes),
             };
+            if own.calls > 1 && own.calls < own.windows {
+                let (calls, windows) = (words::count(own.calls), words::count(own.windows));
+                notes.insert(
+                    process.cell(&input.name),
+                    format!("allocations counted in {calls} of {windows} calls, spread evenly"),
+                );
+            }
             if !found.contains(&cell) {
                 found.push(cell);
             }
         }
     }
-    Ok(found)
+    Ok((found, notes))
 }
 
 /// The input that stands for what is counted, where this one is another use of it.

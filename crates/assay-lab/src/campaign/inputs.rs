@@ -87,6 +87,9 @@ fn recipe(source: &InputSource, folder: &Path) -> Result<Value> {
     let mut recipe = serde_json::to_value(source)?;
     if let InputSource::Command { command, .. } = source {
         recipe["files"] = made::files(command, folder);
+        // The same words mean other files elsewhere; by its digest, as a ledger is handed on.
+        let place = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+        recipe["folder"] = digest::digest(place.as_os_str().as_encoded_bytes()).into();
     }
     Ok(recipe)
 }

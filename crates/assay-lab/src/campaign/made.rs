@@ -1,7 +1,7 @@
 //! An input that a command prints: run once for what it is made from, and then kept.
 //!
-//! What it is made from is the command, the seed, the units, and the content of each file that the command names. What a
-//! script reads beyond that is not seen; a file that is added to the command is. Within one process a command runs once;
+//! What it is made from is the command and its folder, the seed, the units, and the content of each file that is a word of
+//! the command or follows a `=` in one. What a script reads beyond that is not seen; a file that is added to the command is. Within one process a command runs once;
 //! beyond it the ledger keeps the bytes by this recipe, as it does for generators.
 
 use crate::lead::Misuse;
@@ -38,8 +38,11 @@ pub(super) struct Asked<'a> {
 /// The digests of the files that the command names, to be kept with the recipe.
 pub(super) fn files(words: &[String], folder: &Path) -> Value {
     let of = |word: &String| {
-        let path = folder.join(word);
-        let bytes = if path.is_file() { given::read(&path, given::DATA).ok()? } else { return None };
+        let path = [word.as_str(), word.split_once('=').map_or("", |(_, value)| value)]
+            .map(|file| folder.join(file))
+            .into_iter()
+            .find(|path| path.is_file())?;
+        let bytes = given::read(&path, given::DATA).ok()?;
         Some((word.clone(), Value::from(digest(&bytes))))
     };
     Value::Object(words.iter().filter_map(of).collect::<Map<_, _>>())

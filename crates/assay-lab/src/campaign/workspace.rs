@@ -52,9 +52,13 @@ pub fn listed(files: &[PathBuf], budget: Option<f64>) -> Result<ListedExperiment
             Some(listed) => {
                 for pattern in &listed.experiments {
                     let folder = file.parent().unwrap_or(Path::new(""));
-                    for experiment in fitting(folder, pattern).ok_or_else(|| {
-                        Misuse(format!("{}: `{pattern}` in `experiments` fits no file", file.display()))
-                    })? {
+                    let mut fitting = fitting(folder, pattern);
+                    fitting.retain(|found| found != file);
+                    if fitting.is_empty() {
+                        let why = format!("{}: `{pattern}` in `experiments` fits no file", file.display());
+                        return Err(Misuse(why).into());
+                    }
+                    for experiment in fitting {
                         add(&mut found.experiments, experiment);
                     }
                 }
@@ -93,8 +97,8 @@ fn workspace(file: &Path) -> Result<Option<Workspace>> {
     Ok(Some(found))
 }
 
-/// The files below a folder that fit a pattern, in the order of their names; none where no file does.
-fn fitting(folder: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
+/// The files below a folder that fit a pattern, in the order of their names.
+fn fitting(folder: &Path, pattern: &str) -> Vec<PathBuf> {
     let mut places = vec![folder.to_owned()];
     for part in Path::new(pattern).components() {
         let name = part.as_os_str().to_string_lossy();
@@ -105,7 +109,7 @@ fn fitting(folder: &Path, pattern: &str) -> Option<Vec<PathBuf>> {
         }
     }
     places.retain(|place| place.is_file());
-    (!places.is_empty()).then_some(places)
+    places
 }
 
 fn names(folder: &Path, pattern: &str) -> Vec<PathBuf> {

@@ -231,20 +231,8 @@ impl Worker {
     /// # Errors
     /// Any fault, among them a harness that does not know how to.
     pub fn walk(&mut self, variant: u32, walk: &WalkRequest) -> Result<Walked, ProgramFault> {
-        self.walk_as(variant, walk, false)
-    }
-
-    /// Does all that a walk does but its calls: fresh states are made and dropped.
-    ///
-    /// # Errors
-    /// As of [`Self::walk`].
-    pub fn walk_idly(&mut self, variant: u32, walk: &WalkRequest) -> Result<Walked, ProgramFault> {
-        self.walk_as(variant, walk, true)
-    }
-
-    fn walk_as(&mut self, variant: u32, walk: &WalkRequest, idle: bool) -> Result<Walked, ProgramFault> {
         let WalkRequest { input, window, windows, passes } = *walk;
-        match self.ask(Stage::Count, &Request::Trace { variant, input, window, windows, passes, idle })? {
+        match self.ask(Stage::Count, &Request::Trace { variant, input, window, windows, passes })? {
             Reply::Traced { units, check, allocated } => Ok(Walked { units, check, allocated }),
             other => Err(self.unexpected(Stage::Count, &other)),
         }

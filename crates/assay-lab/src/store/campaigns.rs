@@ -236,7 +236,7 @@ impl Ledger {
         self.transaction(|connection| {
             let mut insert = connection.prepare_cached(
                 "INSERT INTO allocation (campaign, artifact, variant, input, windows, calls, units, allocations, bytes, \
-                 peak_bytes, at) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                 peak_bytes, at, method) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
             )?;
             for row in rows {
                 insert.execute(params![
@@ -250,7 +250,8 @@ impl Ledger {
                     row.allocations as i64,
                     row.bytes as i64,
                     row.peak_bytes as i64,
-                    now()
+                    now(),
+                    row.method
                 ])?;
             }
             Ok(())

@@ -263,8 +263,8 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn allocations(&self, artifact: &str) -> Result<Vec<AllocationRow>> {
-        let sql = "SELECT artifact, variant, input, windows, calls, units, allocations, bytes, peak_bytes FROM allocation \
-                   WHERE artifact = ? ORDER BY id";
+        let sql = "SELECT artifact, variant, input, windows, calls, units, allocations, bytes, peak_bytes, method FROM \
+                   allocation WHERE artifact = ? ORDER BY id";
         self.rows("allocations", sql, [artifact], |row| {
             Ok(AllocationRow {
                 artifact: row.get(0)?,
@@ -276,6 +276,7 @@ impl Ledger {
                 allocations: unsigned(row, 6)?,
                 bytes: unsigned(row, 7)?,
                 peak_bytes: unsigned(row, 8)?,
+                method: row.get(9)?,
             })
         })
     }

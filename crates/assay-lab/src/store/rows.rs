@@ -115,6 +115,8 @@ pub struct AllocationRow {
     pub input: String,
     /// Into how many windows it was cut.
     pub windows: u64,
+    /// How the calls were chosen: rows of one method stand beside each other.
+    pub method: String,
     /// Calls that were counted.
     pub calls: u64,
     /// Units in all of them.

@@ -4,7 +4,7 @@ use super::own::{Cleared, OwnAsked, OwnOrder};
 use crate::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
 use crate::build::{Artifact, BuildFailure, Builder, Link, Stage};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Programs that this process has captured: each has a folder of its own, as two of one path are linked at once.
@@ -87,7 +87,17 @@ impl CapturedProgram {
             return Ok(built);
         }
         older.iter().chain([&built.link.output]).for_each(|file| cleared.take(file));
-        let (built, older) = run()?;
+        // An archive that no rule makes is missing then: it is given, and back in its place the build links it as it is.
+        let (mut built, mut older) = run().or_else(|error| match cleared.put_back(is_archive) {
+            0 => Err(error),
+            _ => run(),
+        })?;
+        for given in older.extract_if(.., |file| is_archive(file)) {
+            built.warnings.push(format!(
+                "{}: no rule of the build makes it anew, so flags and compiler say nothing of what it holds",
+                given.display()
+            ));
+        }
         match older.first() {
             None => Ok(built),
             Some(file) => Err(asked.failure(format!(
@@ -129,6 +139,11 @@ impl CapturedProgram {
             warnings: Vec::new(),
         })
     }
+}
+
+/// Whether a file holds objects that were compiled some time.
+fn is_archive(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "a")
 }
 
 impl Drop for CapturedProgram {

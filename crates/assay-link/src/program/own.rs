@@ -250,6 +250,12 @@ impl Cleared {
         }
     }
 
+    /// Puts back those of these files that are missing; returns how many.
+    pub fn put_back(&mut self, which: impl Fn(&Path) -> bool) -> usize {
+        let missing = self.moved.extract_if(.., |(_, file)| which(file) && !file.exists());
+        missing.map(|(aside, file)| settle(&aside, &file)).count()
+    }
+
     /// Puts back what was not built again, and removes the rest.
     pub fn settle(self) {
         for (aside, file) in self.moved {

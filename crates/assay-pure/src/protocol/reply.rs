@@ -251,7 +251,7 @@ fn variant(line: &str, rest: &str) -> Result<Reply, ProtocolError> {
         "prepared" => VariantKind::Prepared,
         "fresh" => VariantKind::Fresh,
         "loop" => VariantKind::Loop,
-        other => return Err(fields.wrong("kind", other, "call, prepared or loop")),
+        other => return Err(fields.wrong("kind", other, "call, prepared, fresh or loop")),
     };
     let unavailable = fields.optional("unavailable").map(str::to_owned);
     Ok(Reply::Variant {

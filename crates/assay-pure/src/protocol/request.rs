@@ -60,8 +60,6 @@ pub enum Request {
         windows: u64,
         /// Passes, at least 1.
         passes: u32,
-        /// All is done but the calls: of a fresh variant, its states are made and dropped.
-        idle: bool,
     },
     /// Stop. Answered by [`super::Reply::Bye`] and exit code 0.
     Bye,
@@ -87,9 +85,8 @@ impl Request {
                 "measure variant={variant} input={input} window={window} iterations={iterations} warmup={warmup} samples={samples}{}\n",
                 usage.to_text()
             ),
-            Self::Trace { variant, input, window, windows, passes, idle } => format!(
-                "trace variant={variant} input={input} window={window} windows={windows} passes={passes}{}\n",
-                if *idle { " idle=1" } else { "" }
+            Self::Trace { variant, input, window, windows, passes } => format!(
+                "trace variant={variant} input={input} window={window} windows={windows} passes={passes}\n"
             ),
             Self::Bye => "bye\n".to_owned(),
         }
@@ -124,7 +121,6 @@ impl Request {
                 window: fields.number("window")?,
                 windows: fields.number("windows")?,
                 passes: fields.number("passes")?,
-                idle: fields.optional("idle") == Some("1"),
             },
             _ => Self::Bye,
         };

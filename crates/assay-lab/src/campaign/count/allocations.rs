@@ -4,8 +4,9 @@
 //! (`LD_PRELOAD`; allocations/heap.c, compiled where it is used). Nothing is linked otherwise, so no placement changes, and C,
 //! C++ and Rust are counted alike, as all of them ask the C library in the end. The harness reads the counts at the marks of a
 //! pass, so making and dropping fresh states is not in them. Windows are walked one by one: the peak is that of a call.
-//! Known limits: a static program loads no library, and an allocator of its own that asks the system is not seen. The first
-//! call is not counted: what a program sets up once is no cost of its calls.
+//! Known limits: a static program loads no library, and one with an allocator of its own is told from one that allocates
+//! nothing by a block that the harness asks for. Of many windows [`MOST_CALLS`] are walked, spread evenly. The first call is
+//! not counted: what a program sets up once is no cost of its calls.
 //! Checked: `bench/allocations/check.py` compares five programs with valgrind.
 
 use super::super::inputs::ReadyInput;
@@ -20,6 +21,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The library's source.
 const SOURCE: &str = include_str!("allocations/heap.c");
+/// What must be the same for rows of another campaign to be used again.
+pub(super) const METHOD: &str = "calls spread over the windows";
 /// Calls that are counted of one input, at most.
 const MOST_CALLS: u64 = 4096;
 /// Iterations of a loop: how it is entered and left should not be counted as work of its units.
@@ -111,8 +114,8 @@ fn walk(
         let walked = worker.walk(variant, &request).map_err(|fault| why(&fault))?;
         let allocated = walked.allocated.ok_or_else(|| {
             CutShort::Other(
-                "allocations cannot be counted: the program loads no library ahead of its allocator (link it \
-                 dynamically, and build it again with this version's assay.h or assay-harness)"
+                "allocations cannot be counted: nothing stands between the program and its allocator (link it dynamically \
+                 and without an allocator of its own; build it again with this version's assay.h or assay-harness)"
                     .to_owned(),
             )
         })?;
@@ -125,6 +128,7 @@ fn walk(
         variant: String::new(),
         input: String::new(),
         windows,
+        method: METHOD.to_owned(),
         calls,
         units: 0,
         allocations: 0,
@@ -133,8 +137,9 @@ fn walk(
     };
     // A loop's iterations follow each other: the most at once is that of one of them.
     let per_peak = if kind == VariantKind::Loop { ITERATIONS } else { 1 };
-    for window in 0..calls {
-        let (units, allocated) = call(window)?;
+    for one in 0..calls {
+        // Spread over the input, which may be of another kind further on.
+        let (units, allocated) = call(one * windows.max(1) / calls)?;
         all.units += units;
         all.allocations += allocated.allocations;
         all.bytes += allocated.bytes;

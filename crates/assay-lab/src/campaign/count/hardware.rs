@@ -9,8 +9,7 @@
 use super::converse::{CountedInput, CutShort, Job, Outcome, converse, why};
 use super::walks::{self, PassCounts, Stretch, WalkPurpose, WalkedCell};
 use crate::campaign::inputs::ReadyInput;
-use crate::run::ProgramFault;
-use crate::run::worker::{WalkRequest, Walked, Worker};
+use crate::run::worker::{WalkRequest, Worker};
 use assay_linux::perf::{
     CounterEvent, CounterReading, CounterRefusal, RefusalContext, RunningCounters, Target,
 };
@@ -56,8 +55,6 @@ pub(super) fn count(job: &Job<'_>, events: &[CounterEvent], told: &mut dyn FnMut
     Outcome { cells, stopped }
 }
 
-type Walk = fn(&mut Worker, u32, &WalkRequest) -> Result<Walked, ProgramFault>;
-
 /// A worker whose events are being counted.
 struct Counting<'a> {
     worker: &'a mut Worker,
@@ -75,6 +72,10 @@ impl<'a> Counting<'a> {
         (variant, kind): (u32, VariantKind),
         events: &[CounterEvent],
     ) -> Result<Counting<'a>, CutShort> {
+        if kind == VariantKind::Fresh {
+            let reason = "the processor's counters cannot tell the calls of a fresh variant from making and dropping its states";
+            return Err(CutShort::Other(reason.to_owned()));
+        }
         let counters =
             RunningCounters::open(events, Target::Running { process: worker.id() }).map_err(|refusal| {
                 CutShort::Other(format!(
@@ -93,12 +94,8 @@ impl<'a> Counting<'a> {
 
     /// Walks; returns the units of all passes and what was counted meanwhile, the conversation included.
     fn walk(&mut self, request: &WalkRequest) -> Result<(u64, Vec<u64>), CutShort> {
-        self.walk_by(request, Worker::walk)
-    }
-
-    fn walk_by(&mut self, request: &WalkRequest, walk: Walk) -> Result<(u64, Vec<u64>), CutShort> {
         let before = self.read()?;
-        let walked = walk(self.worker, self.variant, request).map_err(|fault| why(&fault))?;
+        let walked = self.worker.walk(self.variant, request).map_err(|fault| why(&fault))?;
         let after = self.read()?;
         self.check = combine(self.check, walked.check);
         let between: Vec<CounterReading> =
@@ -114,11 +111,7 @@ impl<'a> Counting<'a> {
 
     /// A walk without what an empty one of as many passes takes.
     fn stretch(&mut self, request: &WalkRequest) -> Result<Stretch, CutShort> {
-        // Of a fresh variant the empty one makes the states and drops them.
-        let (_, empty) = match self.kind {
-            VariantKind::Fresh => self.walk_by(request, Worker::walk_idly)?,
-            _ => self.walk(&WalkRequest { windows: 0, window: 0, ..*request })?,
-        };
+        let (_, empty) = self.walk(&WalkRequest { windows: 0, window: 0, ..*request })?;
         let (units, counted) = self.walk(request)?;
         let own: Vec<u64> =
             counted.iter().zip(&empty).map(|(all, empty)| all.saturating_sub(*empty)).collect();
