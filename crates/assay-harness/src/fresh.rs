@@ -331,6 +331,14 @@ mod tests {
         let (_, some) = calls.states_of(windows.iter(), crate::system::own_bytes(), 8 << 20);
         assert_eq!(all, 64);
         assert!((4..20).contains(&some), "8 MiB of memory hold {some} states of 1 MiB");
+        // The first says nothing of those to come.
+        let growing = FreshCalls::new(
+            |data| vec![1_u8; if data.len() == 1 { 1 } else { 1 << 20 }],
+            |state| state.len() as u64,
+        );
+        let windows: Vec<&[u8]> = (0..64).map(|window| &BYTES[..if window == 0 { 1 } else { 2 }]).collect();
+        let (_, some) = growing.states_of(windows.iter(), crate::system::own_bytes(), 8 << 20);
+        assert!((4..24).contains(&some), "8 MiB of memory hold {some} states of 1 MiB");
     }
 
     #[test]

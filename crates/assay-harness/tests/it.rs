@@ -5,5 +5,6 @@ mod alone;
 mod conformance;
 mod cpp;
 mod faults;
+mod memory;
 mod states;
 mod support;

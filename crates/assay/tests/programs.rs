@@ -196,3 +196,28 @@ fn flags_that_a_build_cannot_have_followed_are_no_answer() {
     assert!(!output.status.success() && printed.contains("main.o"), "{printed}");
     assert!(project.place().join("main.o").is_file() && project.place().join("sums").is_file());
 }
+
+#[test]
+fn an_archive_that_no_rule_makes_stays_and_is_linked_as_it_is() {
+    let Some(project) = Copied::new("make", "make") else { return };
+    let rules = "sums: main.o libloops.a\n\t$(CC) -o $@ $^\n%.o: ../%.c\n\t$(CC) -O2 $(CFLAGS) -c -o $@ $<\n";
+    std::fs::write(project.place().join("sums.mk"), OF_OBJECTS).expect("written");
+    let run = |program: &str, arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .env("CPATH", trace_fixtures::root().join("harness"))
+            .current_dir(project.place());
+        assert!(command.status().expect("it starts").success());
+    };
+    run("make", &["-f", "sums.mk"]);
+    run("ar", &["rc", "libloops.a", "loops.o"]);
+    run("rm", &["loops.o", "sums"]);
+    std::fs::write(project.place().join("sums.mk"), rules).expect("written");
+    project.edit("experiment.toml", "[inputs.bytes]", "[flags]\nhigh = [\"-O3\"]\n\n[inputs.bytes]");
+    let page = project.page();
+    assert!(page["contrasts"].as_array().is_some_and(|found| !found.is_empty()), "{page}");
+    let told = page.to_string();
+    assert!(told.contains("libloops.a: no rule of the build makes it anew"), "{told}");
+    assert!(project.place().join("libloops.a").is_file());
+}

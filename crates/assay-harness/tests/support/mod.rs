@@ -43,7 +43,8 @@ pub fn build(compiler: &str, flags: &[&str], sources: &[PathBuf], output: &str) 
         .args(flags);
     // A C++ compiler is given .c files too, to be read as C++.
     for source in sources {
-        let language = if compiler.contains("++") { "c++" } else { "c" };
+        let is_cpp = compiler.contains("++") || source.extension().is_some_and(|ending| ending == "cpp");
+        let language = if is_cpp { "c++" } else { "c" };
         command.args(["-x", language]).arg(source);
     }
     let result = command.arg("-o").arg(&unfinished).output().expect("the compiler starts");

@@ -152,6 +152,17 @@ mod tests {
     }
 
     #[test]
+    fn a_list_does_not_list_itself() {
+        let listing = "experiments = [\"*.toml\"]";
+        let folder = folder(&[("assay.toml", listing), ("a.toml", "")]);
+        let found = listed(&[folder.path().join("assay.toml")], None).expect("a good list");
+        assert_eq!(found.experiments, [folder.path().join("a.toml")]);
+        std::fs::remove_file(folder.path().join("a.toml")).expect("removed");
+        let error = listed(&[folder.path().join("assay.toml")], None).expect_err("no other file").to_string();
+        assert!(error.contains("fits no file"), "{error}");
+    }
+
+    #[test]
     fn what_is_wrong_with_a_list_is_told() {
         let wrong = [
             ("none.toml", "experiments = []", "lists no file"),
