@@ -117,11 +117,13 @@ fn lines_records_and_other_formats_are_misuse_with_what_to_do_instead() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     std::fs::write(folder.join("log.txt"), "GET /a 200\n".repeat(5000)).expect("a file");
-    let records: Vec<u8> = (0..20_000u32).flat_map(|at| (at * at % 9973).to_le_bytes()).collect();
+    // Two numbers each, of which one is small: 12 bytes are no number.
+    let record = |at: u32| [(at * at % 9973).to_le_bytes(), at.reverse_bits().to_le_bytes(), [7; 4]].concat();
+    let records: Vec<u8> = (0..20_000).flat_map(record).collect();
     std::fs::write(folder.join("records.bin"), records).expect("a file");
     for (arguments, says) in [
         (&["log.txt"][..], "log.txt looks like text"),
-        (&["records.bin"], "records.bin looks like records of 4 bytes"),
+        (&["records.bin"], "records.bin looks like records of 12 bytes"),
         (&["log.txt", "--format", "lines"], "assay inputs describe --format lines"),
         (&["log.txt", "--format", "xml"], "no format `xml`"),
     ] {
@@ -228,5 +230,104 @@ fn an_experiment_that_cannot_be_measured_is_told_before_anything_is_fitted() {
         let output = assay(folder, &["inputs", "fit", "one.bin", "--experiment", file]);
         assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
         assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn numbers_are_fitted_to_a_table_that_makes_such_numbers_again_and_walks_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let inputs = [
+        ("sorted", "generator = \"nearly_sorted\"\nformat = \"u32\"\ninversions = 12000\nunits = 60000\n"),
+        ("flags", "generator = \"booleans\"\np = 0.3\ncorrelation = 0.6\nunits = 60000\n"),
+    ];
+    for (name, table) in inputs {
+        record(folder, name, table);
+        let format = if name == "flags" { "u8" } else { "u32" };
+        let file = format!("{name}.bin");
+        let quick = ["--predictor", "skylake", "--format", format, "-o", "table.toml", "--name", "again"];
+        let output =
+            assay(folder, &[&["inputs", "fit", &file][..], &quick, &["--json", "page.json"]].concat());
+        assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
+        let page = std::fs::read(folder.join("page.json")).expect("a page");
+        let page: Value = serde_json::from_slice(&page).expect("JSON");
+        let root =
+            std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema/fit-2.schema.json"));
+        let root: Value = serde_json::from_slice(&root.expect("the schema is there")).expect("JSON");
+        hold(&root, &root, &page, "page");
+        // The table makes the same statistics: exact ones the same, others nearly.
+        let table = std::fs::read_to_string(folder.join("table.toml")).expect("a table");
+        record(folder, "again", table.trim_start_matches("[inputs.again]\n"));
+        let (first, second) = (describe(folder, &file, format), describe(folder, "again.bin", format));
+        assert_eq!(first["sequence"]["inversions"].is_u64(), second["sequence"]["inversions"].is_u64());
+        if name == "sorted" {
+            assert_eq!(second["sequence"]["inversions"], 12000);
+        } else {
+            let of = |page: &Value, key: &str| page["numbers"][key].as_f64().expect("a figure");
+            assert!(
+                (of(&second, "mean") - 0.3).abs() < 1e-3 && (of(&second, "correlation") - 0.6).abs() < 2e-3
+            );
+        }
+    }
+    let mut at = 1u32 << 31;
+    let mut state = 1u64;
+    let walk: Vec<u8> = (0..20_000)
+        .flat_map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            at = if state >> 63 == 1 {
+                at + (state >> 44) as u32 % 999
+            } else {
+                at - (state >> 44) as u32 % 999
+            };
+            at.to_le_bytes()
+        })
+        .collect();
+    std::fs::write(folder.join("walk.u32"), walk).expect("a file");
+    let output = assay(folder, &["inputs", "fit", "walk.u32", "--predictor", "skylake", "-o", "none.toml"]);
+    let report = text(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{report}{}", text(&output.stderr));
+    assert!(report.starts_with("Refused: no generator is near: the nearest,"), "{report}");
+    assert!(report.contains("u32, guessed from the ending .u32; --format changes it"), "{report}");
+    assert!(!folder.join("none.toml").exists());
+}
+
+/// What `inputs describe` says of a file, with its format where one is given.
+fn describe(folder: &Path, file: &str, format: &str) -> Value {
+    let format: &[&str] = if format.is_empty() { &[] } else { &["--format", format] };
+    let output = assay(folder, &[&["inputs", "describe", file, "--json"], format].concat());
+    let list: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", text(&output.stderr)));
+    list[0]["description"].clone()
+}
+
+#[test]
+fn a_guessed_format_is_the_one_that_an_experiment_needs_to_read_the_file_the_same() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let small: Vec<u8> = (0..5000u64).flat_map(|at| (at * at % 9973).to_le_bytes()).collect();
+    let message = |at: u32| [&(8 + at % 5).to_le_bytes()[..], &vec![at as u8; 8 + at as usize % 5]].concat();
+    let messages: Vec<u8> = (0..300).flat_map(message).collect();
+    record(folder, "stream", "generator = \"lengths\"\nweights = [80, 18, 2]\nunits = 5000\n");
+    for (file, bytes, guessed) in [
+        ("keys.i32", small.clone(), "i32"),
+        ("keys.bin", small, "u64"),
+        ("log", b"GET /a 200\n".repeat(50), "lines"),
+        ("events", b"{\"a\": 1}\n{\"a\": [2]}\n".repeat(50), "json-lines"),
+        ("capture", messages, "messages"),
+        ("stream.bin", Vec::new(), "varint"),
+        ("noise", (0..5000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect(), "bytes"),
+    ] {
+        if !bytes.is_empty() {
+            std::fs::write(folder.join(file), bytes).expect("a file");
+        }
+        let output = assay(folder, &["inputs", "describe", file]);
+        let report = text(&output.stdout);
+        assert!(report.contains(&format!("read as {guessed}, guessed from")), "{file}: {report}");
+        // What it says an experiment needs, in an experiment: the same units and figures.
+        let needed = format!("format = \"{guessed}\"");
+        assert!(report.contains(&needed) || guessed == "bytes", "{report}");
+        let needed = if guessed == "bytes" { String::new() } else { needed };
+        experiment(folder, "one.toml", &format!("[inputs.one]\npath = \"{file}\"\n{needed}\n"));
+        assert_eq!(describe(folder, file, ""), describe(folder, "one.toml", ""), "{file}");
     }
 }

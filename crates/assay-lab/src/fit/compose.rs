@@ -2,7 +2,7 @@
 
 use super::table::table;
 use crate::lead::Misuse;
-use assay_pure::inputs::Markov;
+use assay_pure::inputs::Generator;
 use assay_pure::inputs::fit::closeness::{BLOCKS, Closeness, FLOOR, FitFigure};
 use assay_pure::inputs::fit::{self, FitRefusal, MOST_CONTEXTS, Recorded};
 use assay_pure::words;
@@ -42,9 +42,9 @@ pub struct ExaminedFit {
 
 impl ExaminedFit {
     /// The fitted generator, and the units of the recording; none where nothing was fitted or it was refused already.
-    pub fn to_measure(&self) -> Option<(&Markov, u64)> {
+    pub fn to_measure(&self) -> Option<(Generator, u64)> {
         let fitted = self.fitted.as_ref().filter(|_| self.reasons.is_empty())?;
-        Some((&fitted.markov, self.recorded.units))
+        Some((Generator::Markov(fitted.markov.clone()), self.recorded.units))
     }
 }
 
@@ -55,8 +55,8 @@ impl ExaminedFit {
 pub fn examine(asked: &FitRequest, bytes: &[u8]) -> Result<ExaminedFit, Misuse> {
     let recorded = Recorded::read(bytes).map_err(|error| {
         Misuse(format!(
-            "{} is not a stream of varints: {error}. Only varints can be fitted, because generators make nothing else. Write the \
-             numbers that the branches depend on one per line, encode them with `assay inputs encode`, and fit the result",
+            "{} is not a stream of varints: {error}. Numbers of a fixed size are fitted with --format u8 to f64. Of all else, write \
+             the numbers that the branches depend on one per line, encode them with `assay inputs encode`, and fit the result",
             asked.file
         ))
     })?;
@@ -73,7 +73,7 @@ pub fn examine(asked: &FitRequest, bytes: &[u8]) -> Result<ExaminedFit, Misuse> 
         let fitted = fit::fit(&examined.recorded, MOST_CONTEXTS);
         if lengths.len() >= BLOCKS {
             let stream = |seed| fit::stream(&fitted.markov, lengths.len() as u64, seed);
-            let found = fit::compare(lengths, stream, &asked.predictors, asked.margin)
+            let found = fit::compare(fit::Question::Length, lengths, stream, &asked.predictors, asked.margin)
                 .map_err(|error| Misuse(format!("--predictor: {error}")))?;
             let lifted =
                 |refusal: &&FitRefusal| asked.changing && matches!(refusal, FitRefusal::Changes { .. });
@@ -119,6 +119,7 @@ pub fn conclude(asked: &FitRequest, examined: ExaminedFit, variants: Option<Vari
             strictness: fitted.strictness,
         }),
         closeness: examined.closeness,
+        numbers: None,
         variants,
         written: None,
     }
@@ -202,7 +203,6 @@ fn notes(closeness: &Option<Closeness>, lengths: &[u8], given: bool) -> Vec<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::inputs::Generator;
 
     fn asked(anyway: bool) -> FitRequest {
         FitRequest {

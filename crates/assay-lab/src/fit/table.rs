@@ -1,6 +1,7 @@
 //! The input's table as it stands in an experiment file.
 
 use assay_pure::inputs::Markov;
+use assay_pure::inputs::kinds::{Argument, Recipe};
 use std::fmt::Write as _;
 
 /// Columns of a line, where a list can be broken.
@@ -19,6 +20,26 @@ pub fn table(name: &str, markov: &Markov, units: u64, seed: u64) -> String {
     let _ = writeln!(text, "[inputs.{name}.contexts]");
     for (context, weights) in &markov.contexts {
         text += &list(&format!("\"{context}\""), weights);
+    }
+    text
+}
+
+/// The table of an input that a generator of the list makes.
+///
+/// Input: as for [`table`].
+pub fn recipe_table(name: &str, recipe: &Recipe, units: u64, seed: u64) -> String {
+    let mut text = format!(
+        "[inputs.{name}]\ngenerator = \"{}\"\nformat = \"{}\"\nunits = {units}\nseed = {seed}\n",
+        recipe.kind().name,
+        recipe.format().word()
+    );
+    for (key, value) in recipe.values() {
+        let _ = match value {
+            // TOML has no larger ones.
+            Argument::Whole(value) if i64::try_from(value).is_err() => writeln!(text, "{key} = \"{value}\""),
+            Argument::Whole(value) => writeln!(text, "{key} = {value}"),
+            Argument::Number(value) => writeln!(text, "{key} = {value:?}"),
+        };
     }
     text
 }
@@ -46,7 +67,9 @@ mod tests {
     use super::*;
     use assay_pure::experiment::Experiment;
     use assay_pure::experiment::spec::InputSource;
+    use assay_pure::inputs::Format;
     use assay_pure::inputs::Generator;
+    use assay_pure::inputs::kinds::kind_named;
 
     #[test]
     fn an_experiment_with_the_table_makes_the_same_stream() {
@@ -73,5 +96,34 @@ mod tests {
             distinct_units: None,
         };
         assert_eq!(input.source, source);
+    }
+
+    #[test]
+    fn every_generator_of_numbers_is_written_as_it_is_read() {
+        for (name, format) in [
+            ("uniform", "u64"),
+            ("uniform", "i32"),
+            ("normal", "f64"),
+            ("few_distinct", "u16"),
+            ("zipf", "u32"),
+            ("booleans", "u8"),
+            ("nearly_sorted", "u32"),
+            ("wide_floats", "f32"),
+            ("uniform_floats", "f64"),
+        ] {
+            let format = Format::parse(format).expect("a format");
+            let recipe =
+                Recipe::new(kind_named(name).expect("a generator"), format, |_| None).expect("defaults");
+            let file = format!(
+                "question = \"q?\"\nbaseline = \"a\"\nvariants = [\"a\", \"b\"]\nprogram.sources = [\"a.c\"]\n{}",
+                recipe_table("x", &recipe, 70_000, 3)
+            );
+            let parsed = Experiment::from_toml(&file, "x.toml").unwrap_or_else(|problems| {
+                panic!("{}", problems.iter().map(ToString::to_string).collect::<String>())
+            });
+            let generator = Generator::Of(recipe);
+            let source = InputSource::Generated { generator, units: 70_000, seed: 3, distinct_units: None };
+            assert_eq!(parsed.experiment.inputs[0].source, source);
+        }
     }
 }

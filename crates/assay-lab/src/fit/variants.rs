@@ -22,7 +22,7 @@ use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::fit::closeness::FLOOR;
 use assay_pure::inputs::fit::deal;
 use assay_pure::inputs::fit::refusal::FigureComparison;
-use assay_pure::inputs::{Format, Generator, Markov, digest};
+use assay_pure::inputs::{Format, Generator, digest};
 use assay_pure::ledger::Stage;
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::{ContrastVerdict, Verdict, VerdictOptions, judge};
@@ -49,17 +49,17 @@ const DEVIATIONS: f64 = 3.0;
 /// units to make and the margin.
 ///
 /// # Errors
-/// As of [`campaign::run`]; an experiment none of whose inputs are varints.
+/// As of [`campaign::run`]; an experiment none of whose inputs have the format.
 pub fn measure(
     asked: &campaign::CampaignRequest,
     recorded: &Path,
-    (markov, units, seed): (&Markov, u64, u64),
+    (generator, units, seed): (&Generator, u64, u64),
     margin: f64,
     events: &mut dyn FnMut(Event),
 ) -> Result<Variants> {
     let mut outline = prepare::outline(asked)?;
     let folder = asked.store.join("fit");
-    outline.experiment.inputs = inputs(&outline.experiment, recorded, &folder, (markov, units, seed))?;
+    outline.experiment.inputs = inputs(&outline.experiment, recorded, &folder, (generator, units, seed))?;
     outline.experiment.claims.clear();
     // Whether variants differ from each other, which is what ends a campaign early, is not the question here.
     let placement = &mut outline.experiment.placement;
@@ -98,13 +98,14 @@ pub fn measure(
     })
 }
 
-/// The input of an experiment whose place both take: the first of varints.
+/// The input of an experiment whose place both take: the first of this format.
 ///
 /// # Errors
 /// It has none.
-pub fn like(experiment: &Experiment) -> Result<&InputSpec, Misuse> {
-    experiment.inputs.iter().find(|input| input.format == Format::Varint).ok_or_else(|| {
-        let text = "are varints, so its variants read something else";
+pub fn like(experiment: &Experiment, format: Format) -> Result<&InputSpec, Misuse> {
+    experiment.inputs.iter().find(|input| input.format == format).ok_or_else(|| {
+        let what = if format == Format::Varint { "varints".to_owned() } else { format.word() };
+        let text = format!("are {what}, so its variants read something else");
         Misuse(format!("none of the inputs of {} {text}", experiment.name))
     })
 }
@@ -114,26 +115,22 @@ fn inputs(
     experiment: &Experiment,
     recorded: &Path,
     folder: &Path,
-    (markov, units, seed): (&Markov, u64, u64),
+    (generator, units, seed): (&Generator, u64, u64),
 ) -> Result<Vec<InputSpec>> {
-    let like = like(experiment)?;
-    let generated = InputSource::Generated {
-        generator: Generator::Markov(markov.clone()),
-        units,
-        seed,
-        distinct_units: None,
-    };
-    let path = dealt(recorded, folder, like.window_units)?.display().to_string();
+    let like = like(experiment, generator.format())?;
+    let generated =
+        InputSource::Generated { generator: generator.clone(), units, seed, distinct_units: None };
+    let path = dealt(recorded, folder, (like.format, like.window_units))?.display().to_string();
     let make =
         |name: &str, source| InputSpec { name: name.to_owned(), description: None, source, ..like.clone() };
     Ok(vec![make(RECORDED, InputSource::Recorded { path }), make(FITTED, generated)])
 }
 
 /// The file of the recorded windows dealt out, named by its content.
-fn dealt(recorded: &Path, folder: &Path, window_units: u64) -> Result<PathBuf> {
+fn dealt(recorded: &Path, folder: &Path, (format, window_units): (Format, u64)) -> Result<PathBuf> {
     let bytes =
         given::read(recorded, given::DATA).with_context(|| format!("cannot read {}", recorded.display()))?;
-    let bytes = deal(&bytes, Format::Varint, window_units).expect("it was read as varints before");
+    let bytes = deal(&bytes, format, window_units).expect("it was read in this format before");
     let path = folder.join(format!("{}.dealt", digest(&bytes)));
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     assay_linux::output::write(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;
@@ -258,21 +255,18 @@ pub fn refusals(variants: &Variants, margin: f64) -> Vec<Reason> {
         let deviation = ((count.real + count.fitted) / COUNTED_UNITS).sqrt();
         count.what.starts_with(MISSES) && (count.fitted - count.real).abs() > allowed + DEVIATIONS * deviation
     };
-    reasons.extend(variants.counts.iter().filter(apart).map(|count| {
-        Reason {
-            what: format!(
-                "mispredictions of {} ({}, {}) differ: {:.4} per unit recorded, {:.4} fitted ({})",
-                count.variant,
-                count.compiler,
-                count.flags,
-                count.real,
-                count.fitted,
-                count.what.trim_start_matches(MISSES)
-            ),
-            remedy:
-                "the variant depends on more of the order than a table of lengths holds: use the recording itself"
-                    .into(),
-        }
+    reasons.extend(variants.counts.iter().filter(apart).map(|count| Reason {
+        what: format!(
+            "mispredictions of {} ({}, {}) differ: {:.4} per unit recorded, {:.4} fitted ({})",
+            count.variant,
+            count.compiler,
+            count.flags,
+            count.real,
+            count.fitted,
+            count.what.trim_start_matches(MISSES)
+        ),
+        remedy:
+            "the variant depends on more of the order than the fit holds: use the recording itself".into(),
     }));
     reasons
 }

@@ -87,11 +87,6 @@ impl Draw {
         (self.stream.next_u64() >> 11) < probability.0
     }
 
-    /// A point for [`Threshold::is_above`]. Takes one draw.
-    pub(super) fn point(&mut self) -> u64 {
-        self.stream.next_u64() >> 11
-    }
-
     /// The index of one weight, with a probability proportional to it. Takes one draw.
     pub(super) fn weighted(&mut self, weights: &Weights) -> usize {
         let point = self.stream.next_u64() >> 11;
@@ -108,11 +103,6 @@ impl Threshold {
     /// The probability rounded down to a multiple of 2^-53.
     pub(super) fn new(probability: f64) -> Threshold {
         Threshold((probability * ONE as f64) as u64)
-    }
-
-    /// Whether a point lies below this probability.
-    pub(super) fn is_above(self, point: u64) -> bool {
-        point < self.0
     }
 }
 

@@ -17,6 +17,7 @@
 pub mod closeness;
 pub mod deal;
 pub mod kind;
+pub mod numbers;
 pub mod refusal;
 pub mod simulate;
 pub mod structure;
@@ -25,7 +26,7 @@ pub mod tree;
 use super::markov::{Markov, bits_of_length, write_context};
 use super::varint::{MAX_LENGTH, decode_varints, encoded_length, varint_lengths};
 use super::{Format, FormatError, Generator};
-pub use closeness::{Closeness, Entropy, FitFigure, compare};
+pub use closeness::{Closeness, Entropy, FitFigure, Question, compare};
 pub use deal::deal;
 pub use kind::{RecordingKind, kind};
 pub use refusal::{FigureComparison, FitRefusal};
@@ -136,7 +137,7 @@ fn rounded(counts: &[u64]) -> Vec<f64> {
 }
 
 /// A number with four significant digits.
-fn four_digits(number: f64) -> f64 {
+pub(super) fn four_digits(number: f64) -> f64 {
     format!("{number:.3e}").parse().expect("a number that was just written")
 }
 

@@ -136,6 +136,17 @@ impl Recipe {
         Ok(Recipe { kind, arguments: Arguments { format, values } })
     }
 
+    /// The same for another number of units: what is counted over the whole input goes with it.
+    pub fn scaled(&self, from: u64, to: u64) -> Recipe {
+        let mut scaled = self.clone();
+        for (name, value) in &mut scaled.arguments.values {
+            if let ("inversions", Argument::Whole(count)) = (*name, value) {
+                *count = *count * i128::from(to) / i128::from(from.max(1));
+            }
+        }
+        scaled
+    }
+
     /// The kind.
     pub fn kind(&self) -> &'static Kind {
         self.kind

@@ -88,12 +88,17 @@ pub(super) fn rank_exponent(counts: &[usize]) -> Option<f64> {
         return None;
     }
     let logs: Vec<f64> = (1..=counts.len()).map(|rank| (rank as f64).ln()).collect();
-    let wanted = counts.iter().zip(&logs).map(|(&count, log)| count as f64 * log).sum::<f64>() / units as f64;
+    let sum: f64 = counts.iter().zip(&logs).map(|(&count, log)| count as f64 * log).sum();
+    Some(exponent_of(&logs, sum / units as f64))
+}
+
+/// The exponent at which the mean of ln rank is what is wanted: that of maximum likelihood. Input: the logarithms of all ranks.
+pub(super) fn exponent_of(logs: &[f64], wanted: f64) -> f64 {
     // The mean of ln rank falls with the exponent; Newton's method, whose slope is its variance.
     let mut exponent = 0.5;
     for _ in 0..50 {
         let (mut all, mut mean, mut square) = (0.0, 0.0, 0.0);
-        for log in &logs {
+        for log in logs {
             let weight = (-exponent * log).exp();
             all += weight;
             mean += weight * log;
@@ -107,7 +112,7 @@ pub(super) fn rank_exponent(counts: &[usize]) -> Option<f64> {
             break;
         }
     }
-    Some(exponent.max(0.0))
+    exponent.max(0.0)
 }
 
 /// Sorts, and says how many pairs were in the wrong order.

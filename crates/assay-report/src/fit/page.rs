@@ -1,6 +1,7 @@
 //! What a fit is worth, as plain data.
 
 use assay_pure::inputs::fit::Closeness;
+use assay_pure::inputs::fit::numbers::{BranchCloseness, FitStatistic};
 use assay_pure::inputs::fit::refusal::FigureComparison;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,8 @@ pub struct FitPage {
     pub model: Option<FittedTable>,
     /// Simulated decoding of both streams; none where nothing was fitted.
     pub closeness: Option<Closeness>,
+    /// Of numbers: the generator that comes nearest, and how near; none of varints.
+    pub numbers: Option<NumbersPage>,
     /// The variants of an experiment on both inputs; none where no experiment was given.
     pub variants: Option<Variants>,
     /// What the reader must know besides.
@@ -65,6 +68,22 @@ pub struct FittedTable {
     pub bits_per_unit: f64,
     /// By how much the criterion's penalty was raised to keep the table small; 1: not at all.
     pub strictness: f64,
+}
+
+/// A generator found for recorded numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NumbersPage {
+    /// The type of the numbers.
+    pub format: String,
+    /// What it was guessed from; none where the user gave it.
+    pub from: Option<String>,
+    /// The generator that comes nearest; none where none was looked for, or none makes such numbers.
+    pub generator: Option<String>,
+    /// Statistics of the recording and of the generator's streams.
+    pub statistics: Vec<FitStatistic>,
+    /// Branches on both, in simulation; empty where a statistic differs already.
+    pub branches: Vec<BranchCloseness>,
 }
 
 /// The variants of an experiment on the recorded and on the fitted input.

@@ -3,6 +3,7 @@
 use super::page::*;
 use assay_pure::inputs::fit::Runs;
 use assay_pure::inputs::fit::closeness::{Closeness, Entropy, FitFigure};
+use assay_pure::inputs::fit::numbers::{BranchCloseness, FitStatistic};
 use assay_pure::inputs::fit::refusal::FigureComparison;
 
 fn figure(name: &str, real: f64, fitted: f64, says: FigureComparison) -> FitFigure {
@@ -73,6 +74,7 @@ pub fn page() -> FitPage {
             real_seen_before: 0.129,
             fitted_seen_before: 0.096,
         }),
+        numbers: None,
         variants: Some(Variants {
             experiment: "casebook/varint/experiment.toml".to_owned(),
             campaign: 12,
@@ -98,6 +100,60 @@ pub fn page() -> FitPage {
             .to_owned()],
         table: Some("[inputs.postings]\ngenerator = \"markov\"\n".to_owned()),
         written: Some("postings.toml".to_owned()),
+    }
+}
+
+/// A page of numbers, with something under every key of theirs.
+pub fn numbers() -> FitPage {
+    let statistic = |name: &str, recorded: f64, fitted: f64, allowed: f64| FitStatistic {
+        name: name.to_owned(),
+        recorded,
+        fitted,
+        allowed,
+        close: (recorded - fitted).abs() <= allowed,
+    };
+    let branch = |asks: &str, real: f64| BranchCloseness {
+        asks: asks.to_owned(),
+        closeness: Closeness {
+            branches: figure("true", 2.0 * real, 2.0 * real, FigureComparison::Close),
+            misses: vec![figure("skylake", real, real + 0.0007, FigureComparison::Close)],
+            ..page().closeness.expect("it has one")
+        },
+    };
+    FitPage {
+        answer: "Refused: no generator is near: the nearest, runs, differs in \"mean ascending run\": 31.4 recorded, 25.0 \
+                 fitted, 1.57 allowed between them."
+            .to_owned(),
+        file: "keys.u32".to_owned(),
+        bytes: 4_000_000,
+        units: 1_000_000,
+        looked_at: 1_000_000,
+        model: None,
+        closeness: None,
+        variants: None,
+        refusals: vec![Reason {
+            what: "no generator is near: the nearest, runs, differs in \"mean ascending run\": 31.4 recorded, 25.0 fitted, \
+                   1.57 allowed between them"
+                .to_owned(),
+            remedy: "use the recording itself (path), or make such numbers by a command of your own (command)".to_owned(),
+        }],
+        numbers: Some(NumbersPage {
+            format: "u32".to_owned(),
+            from: Some("the ending .u32".to_owned()),
+            generator: Some("runs".to_owned()),
+            statistics: vec![
+                statistic("share below any value", 0.0, 0.0031, 0.05),
+                statistic("distinct values", 999_871.0, 999_883.0, 49_993.5),
+                statistic("mean ascending run", 31.4, 25.0, 1.57),
+                statistic("share of pairs in the wrong order", 0.2491, 0.2488, 0.012),
+                statistic("correlation with the next", -0.0001, 0.0002, 0.05),
+            ],
+            branches: vec![branch("below the one before it", 0.0313), branch("below 2147012345", 0.0626)],
+        }),
+        notes: Vec::new(),
+        table: Some("[inputs.keys]\ngenerator = \"runs\"\n".to_owned()),
+        written: None,
+        ..page()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The page as text: the answer, the reasons against it, both streams side by side, and the table last, to be copied.
 
-use super::page::{FitPage, Variants};
+use super::page::{FitPage, NumbersPage, Variants};
 use crate::ink::Ink;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
@@ -24,6 +24,9 @@ pub fn render_fit(page: &FitPage, width: usize, colour: bool) -> String {
     recorded(page, &mut sheet);
     if let Some(closeness) = &page.closeness {
         side_by_side(closeness, &mut sheet);
+    }
+    if let Some(numbers) = &page.numbers {
+        of_numbers(numbers, &mut sheet);
     }
     if let Some(variants) = &page.variants {
         of_variants(variants, &mut sheet);
@@ -79,23 +82,7 @@ fn recorded(page: &FitPage, sheet: &mut Sheet) {
 
 fn side_by_side(closeness: &Closeness, sheet: &mut Sheet) {
     sheet.heading("A simulated decoding loop on both streams, per unit");
-    let columns = vec![
-        Column::left(""),
-        Column::right("recorded"),
-        Column::right("over parts").optional(3),
-        Column::right("fitted"),
-        Column::right("over streams").optional(1),
-        Column::right("over their parts").optional(2),
-        Column::right("difference"),
-        Column::right("allowed"),
-        Column::left(""),
-    ];
-    let mut table = Table::new(columns, 1);
-    table.row(figure_row("branches", &closeness.branches));
-    for figure in &closeness.misses {
-        table.row(figure_row(&format!("misses {}", figure.name), figure));
-    }
-    sheet.table(&table);
+    figures(closeness, sheet);
     sheet.heading("What the previous lengths do not determine, per unit");
     let mut table = Table::new(
         ["previous", "bits, recorded", "bits, fitted", "misses, recorded", "misses, fitted"]
@@ -112,6 +99,71 @@ fn side_by_side(closeness: &Closeness, sheet: &mut Sheet) {
     }
     sheet.table(&table);
     order(closeness, sheet);
+}
+
+fn figures(closeness: &Closeness, sheet: &mut Sheet) {
+    let columns = vec![
+        Column::left(""),
+        Column::right("recorded"),
+        Column::right("over parts").optional(3),
+        Column::right("fitted"),
+        Column::right("over streams").optional(1),
+        Column::right("over their parts").optional(2),
+        Column::right("difference"),
+        Column::right("allowed"),
+        Column::left(""),
+    ];
+    let mut table = Table::new(columns, 1);
+    table.row(figure_row(&closeness.branches.name, &closeness.branches));
+    for figure in &closeness.misses {
+        table.row(figure_row(&format!("misses {}", figure.name), figure));
+    }
+    sheet.table(&table);
+}
+
+fn of_numbers(numbers: &NumbersPage, sheet: &mut Sheet) {
+    let format = match &numbers.from {
+        Some(from) => format!("{}, guessed from {from}; --format changes it", numbers.format),
+        None => numbers.format.clone(),
+    };
+    sheet.labelled(Ink::Dim, "read as   ", &format);
+    if let Some(generator) = &numbers.generator {
+        sheet.labelled(Ink::Dim, "fitted    ", &format!("the generator {generator}"));
+    }
+    if !numbers.statistics.is_empty() {
+        sheet.heading("Statistics of both");
+        let columns = vec![
+            Column::left("").wrapping(),
+            Column::right("recorded"),
+            Column::right("fitted"),
+            Column::right("allowed"),
+            Column::left(""),
+        ];
+        let mut table = Table::new(columns, 1);
+        for statistic in &numbers.statistics {
+            let said = if statistic.close { FigureComparison::Close } else { FigureComparison::Apart };
+            let figures = [statistic.recorded, statistic.fitted, statistic.allowed].map(any_size);
+            let row = std::iter::once(statistic.name.clone()).chain(figures).map(Entry::from);
+            table.row(row.chain([self::said(said)]).collect());
+        }
+        sheet.table(&table);
+    }
+    for branch in &numbers.branches {
+        sheet.heading(&format!("A branch on whether a number is {}, simulated, per unit", branch.asks));
+        figures(&branch.closeness, sheet);
+    }
+}
+
+/// A figure of any size, to four digits or all of a large one's.
+fn any_size(value: f64) -> String {
+    let size = value.abs();
+    if size >= 1e15 || (size > 0.0 && size < 1e-4) {
+        return format!("{value:.2e}");
+    }
+    if size >= 10_000.0 {
+        return format!("{}{}", if value < 0.0 { "-" } else { "" }, words::count(size.round() as u64));
+    }
+    format!("{value:.*}", if size == 0.0 { 0 } else { decimals(size, 4.0) })
 }
 
 fn order(closeness: &Closeness, sheet: &mut Sheet) {

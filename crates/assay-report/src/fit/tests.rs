@@ -7,7 +7,7 @@ use crate::schema::assert_published;
 
 #[test]
 fn no_line_is_wider_than_asked() {
-    for page in [sample::page(), sample::refused(), sample::close()] {
+    for page in [sample::page(), sample::refused(), sample::close(), sample::numbers()] {
         assert_no_line_wider(40..200, |width| render_fit(&page, width, false));
     }
 }
@@ -32,5 +32,21 @@ fn the_answer_is_first_reasons_have_remedies_and_the_table_is_last() {
 
 #[test]
 fn the_schema_is_that_of_the_page_and_the_rich_samples_show_every_key() {
-    assert_published(FIT_SCHEMA, &[sample::page()], &[sample::refused(), sample::close()]);
+    assert_published(FIT_SCHEMA, &[sample::page(), sample::numbers()], &[sample::refused(), sample::close()]);
+}
+
+#[test]
+fn numbers_have_their_statistics_and_branches_side_by_side() {
+    let text = render_fit(&sample::numbers(), 100, false);
+    for part in [
+        "u32, guessed from the ending .u32; --format changes it",
+        "the generator runs",
+        "mean ascending run",
+        "A branch on whether a number is below the one before it, simulated, per unit",
+        "misses skylake",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let row = text.lines().find(|line| line.trim_start().starts_with("mean ascending run")).expect("a row");
+    assert!(row.contains("31.4") && row.contains("25.0") && row.trim_end().ends_with("different"), "{row}");
 }

@@ -41,11 +41,12 @@ impl Alias {
 
     /// An index, with a probability proportional to its weight. Takes one draw: the high word of its product with the number
     /// of weights is the place, the low word decides between the place's two.
+    #[inline]
     pub(in crate::inputs) fn draw(&self, draw: &mut Draw) -> usize {
         let product = u128::from(draw.bits()) * self.places.len() as u128;
         let (at, coin) = ((product >> 64) as usize, product as u64);
         let place = self.places[at];
-        if coin < place.threshold { at } else { place.other as usize }
+        std::hint::select_unpredictable(coin < place.threshold, at, place.other as usize)
     }
 }
 

@@ -34,7 +34,8 @@
 //! Checked: false refusals and false acceptances counted in simulations (slow lane), intervals by hand.
 
 use super::refusal::{FigureComparison, FitRefusal};
-use super::simulate::{branches_per_unit, misses};
+pub use super::simulate::Question;
+use super::simulate::{branches_per_unit, misses, true_share};
 use super::structure::Runs;
 use crate::inputs::history::{ORDERS, history};
 use crate::predict::UnknownPredictor;
@@ -51,8 +52,9 @@ pub const STREAMS: u64 = 3;
 /// Streams of what seems apart by the first ones.
 pub const MOST_STREAMS: u64 = 19;
 
-/// What the figure of branches is called.
+/// What the figure of branches is called; of comparisons, it is how many are true.
 const BRANCHES: &str = "branches";
+const TRUE: &str = "true";
 
 /// The least difference in mispredictions or branches per unit that matters.
 pub const FLOOR: f64 = 0.002;
@@ -120,7 +122,7 @@ pub struct Entropy {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Closeness {
-    /// Branches of the loop per unit.
+    /// Branches of the loop per unit; of comparisons, the share that is true.
     pub branches: FitFigure,
     /// Mispredictions per unit, by predictor.
     pub misses: Vec<FitFigure>,
@@ -138,20 +140,22 @@ pub struct Closeness {
 
 /// Compares a recorded stream with streams of the same length that a fit makes from different seeds.
 ///
-/// Input: lengths of 1 to 10, at least [`BLOCKS`] of each stream; what makes the stream of a seed (from 1); the share of a
+/// Input: units as the question has them, at least [`BLOCKS`] of each stream; what makes the stream of a seed (from 1); the share of a
 /// recorded figure by which the fitted one may differ.
 /// Cost: what the predictors take for [`STREAMS`] + 1 streams; for up to [`MOST_STREAMS`] where they seem apart.
 ///
 /// # Errors
 /// A name that no predictor has.
 pub fn compare<S: AsRef<str>>(
+    question: Question,
     real: &[u8],
     stream: impl Fn(u64) -> Vec<u8>,
     predictors: &[S],
     margin: f64,
 ) -> Result<Closeness, UnknownPredictor> {
-    let names: Vec<&str> = std::iter::once(BRANCHES).chain(predictors.iter().map(AsRef::as_ref)).collect();
-    let of_real = parts(real, &names)?;
+    let first_name = if question == Question::Length { BRANCHES } else { TRUE };
+    let names: Vec<&str> = std::iter::once(first_name).chain(predictors.iter().map(AsRef::as_ref)).collect();
+    let of_real = parts(question, real, &names)?;
     let first = stream(1);
     let mut of_fitted: Vec<Vec<Vec<f64>>> = vec![Vec::new(); names.len()];
     let mut figures = Vec::new();
@@ -165,7 +169,7 @@ pub fn compare<S: AsRef<str>>(
         }
         let asked: Vec<&str> = open.iter().map(|&at| names[at]).collect();
         let lengths = if seed == 1 { &first } else { &stream(seed) };
-        open.iter().zip(parts(lengths, &asked)?).for_each(|(&at, parts)| of_fitted[at].push(parts));
+        open.iter().zip(parts(question, lengths, &asked)?).for_each(|(&at, parts)| of_fitted[at].push(parts));
         if seed >= STREAMS {
             let all = names.iter().zip(of_real.iter().zip(&of_fitted));
             figures = all
@@ -185,17 +189,16 @@ pub fn compare<S: AsRef<str>>(
 }
 
 /// Branches or mispredictions per unit in each of [`BLOCKS`] parts, by name.
-fn parts(lengths: &[u8], names: &[&str]) -> Result<Vec<Vec<f64>>, UnknownPredictor> {
-    let predictors: Vec<&str> = names.iter().copied().filter(|&name| name != BRANCHES).collect();
-    let mut missed = misses(lengths, &predictors, BLOCKS)?.into_iter();
-    let branches =
-        || lengths.chunks_exact(lengths.len() / BLOCKS).take(BLOCKS).map(branches_per_unit).collect();
-    Ok(names
-        .iter()
-        .map(
-            |&name| if name == BRANCHES { branches() } else { missed.next().expect("one of each predictor") },
-        )
-        .collect())
+fn parts(question: Question, lengths: &[u8], names: &[&str]) -> Result<Vec<Vec<f64>>, UnknownPredictor> {
+    let is_predictor = |name: &str| name != BRANCHES && name != TRUE;
+    let predictors: Vec<&str> = names.iter().copied().filter(|&name| is_predictor(name)).collect();
+    let mut missed = misses(question, lengths, &predictors, BLOCKS)?.into_iter();
+    let of_part = if question == Question::Length { branches_per_unit } else { true_share };
+    let branches = || lengths.chunks_exact(lengths.len() / BLOCKS).take(BLOCKS).map(of_part).collect();
+    let of = |name: &&str| {
+        if is_predictor(name) { missed.next().expect("one of each predictor") } else { branches() }
+    };
+    Ok(names.iter().map(of).collect())
 }
 
 /// Whether more streams may change what is said.
@@ -209,6 +212,7 @@ impl Closeness {
         let of = |figure: &FitFigure| {
             let what = match figure.name.as_str() {
                 BRANCHES => BRANCHES.to_owned(),
+                TRUE => "the shares of true comparisons".to_owned(),
                 predictor => format!("mispredictions by {predictor}"),
             };
             let differs = (figure.says != FigureComparison::Close).then(|| FitRefusal::Figure {
@@ -461,7 +465,7 @@ mod tests {
                 asked.set(seed);
                 if seed >= near_at { one.clone() } else { two.clone() }
             };
-            let found = compare(&one, stream, &["always-taken"], 0.05).expect("known");
+            let found = compare(Question::Length, &one, stream, &["always-taken"], 0.05).expect("known");
             (
                 asked.get(),
                 found.branches.streams,
@@ -488,7 +492,9 @@ mod tests {
         let (changing, even) = changing_and_even();
         let compared = |near_at: u64| {
             let stream = |seed: u64| if seed >= near_at { changing.clone() } else { even.clone() };
-            let found = compare(&changing, stream, &["always-taken"], 0.05).expect("known").branches;
+            let found = compare(Question::Length, &changing, stream, &["always-taken"], 0.05)
+                .expect("known")
+                .branches;
             (found.streams, found.changes)
         };
         assert_eq!((compared(1), compared(3)), ((3, false), (3, false)));
@@ -498,7 +504,8 @@ mod tests {
     #[test]
     fn that_it_changes_is_said_once_however_many_figures_do() {
         let (changing, even) = changing_and_even();
-        let found = compare(&changing, |_| even.clone(), &["bimodal"], 0.05).expect("known");
+        let found =
+            compare(Question::Length, &changing, |_| even.clone(), &["bimodal"], 0.05).expect("known");
         assert!(found.branches.changes && found.misses[0].changes, "{found:?}");
         let refusals = found.refusals();
         assert!(
@@ -522,7 +529,9 @@ mod tests {
         let mut refusals = |again: usize| {
             let mut real = random(20_000 - again);
             real.extend_from_within(..again);
-            compare(&real, |_| fitted.clone(), &["always-taken"], 0.05).expect("known").refusals()
+            compare(Question::Length, &real, |_| fitted.clone(), &["always-taken"], 0.05)
+                .expect("known")
+                .refusals()
         };
         assert_eq!(refusals(1900), []);
         let found = refusals(2200);

@@ -1,8 +1,9 @@
-//! A loop that decodes varints, as a stream of branches before simulated predictors.
+//! A loop that decodes varints or compares numbers, as a stream of branches before simulated predictors.
 //!
 //! The loop is the plainest there is: it reads a byte, goes on while the high bit is set, and then goes on to the next
 //! value. So there are two branches: the first is taken once for each byte but the last of a value, the second always.
-//! Decoders that unroll it ask the same question at other addresses.
+//! Decoders that unroll it ask the same question at other addresses. A loop that compares has one branch for the answer, and
+//! the one that goes on to the next number.
 //!
 //! Checked: branches and outcomes counted by hand; a predictor that always says "not taken" misses what it must.
 
@@ -13,27 +14,40 @@ use crate::trace::{Branch, BranchClass};
 const BYTE: (u64, u64) = (0x40_1010, 0x40_1000);
 const VALUE: (u64, u64) = (0x40_1020, 0x40_1000);
 
+/// What the branches of the loop ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Whether another byte of the value follows; units are encoded lengths.
+    Length,
+    /// Whether a comparison is true; units are 2 where it is, else 1.
+    Comparison,
+}
+
 /// Mispredictions per unit by predictor, then by block: the lengths are cut into `blocks` stretches of equal size, through
 /// which predictors keep what they have learnt; what is left over at the end is walked through and not counted.
 ///
-/// Input: lengths of 1 to 10; at least one block and one unit for each.
+/// Input: units as the question has them; at least one block and one unit for each.
 ///
 /// # Errors
 /// A name that no predictor has.
 pub fn misses<S: AsRef<str>>(
-    lengths: &[u8],
+    question: Question,
+    units: &[u8],
     predictors: &[S],
     blocks: usize,
 ) -> Result<Vec<Vec<f64>>, UnknownPredictor> {
     let mut zoo = Zoo::new(predictors)?;
-    let size = lengths.len() / blocks;
+    let size = units.len() / blocks;
     let mut found = vec![Vec::with_capacity(blocks); predictors.len()];
     let mut branches = Vec::new();
-    for block in lengths.chunks_exact(size.max(1)).take(blocks) {
+    for block in units.chunks_exact(size.max(1)).take(blocks) {
         let mut tally = Tally::new(predictors.len());
         for stretch in block.chunks(1 << 14) {
             branches.clear();
-            stretch.iter().for_each(|&length| unit(length, &mut branches));
+            match question {
+                Question::Length => stretch.iter().for_each(|&length| unit(length, &mut branches)),
+                Question::Comparison => stretch.iter().for_each(|&answer| compared(answer, &mut branches)),
+            }
             zoo.observe(&branches, &mut tally);
         }
         for (found, missed) in found.iter_mut().zip(tally.missed()) {
@@ -47,6 +61,17 @@ pub fn misses<S: AsRef<str>>(
 pub fn branches_per_unit(lengths: &[u8]) -> f64 {
     let bytes: u64 = lengths.iter().map(|&length| u64::from(length)).sum();
     1.0 + bytes as f64 / lengths.len().max(1) as f64
+}
+
+/// The share of comparisons that are true.
+pub fn true_share(answers: &[u8]) -> f64 {
+    answers.iter().filter(|&&answer| answer == 2).count() as f64 / answers.len().max(1) as f64
+}
+
+/// The branches of one comparison.
+fn compared(answer: u8, branches: &mut Vec<Branch>) {
+    branches.push(Branch::new(BYTE.0, BYTE.1, 0, BranchClass::CONDITIONAL, answer == 2, 6));
+    branches.push(Branch::new(VALUE.0, VALUE.1, 1, BranchClass::CONDITIONAL, true, 4));
 }
 
 /// The branches of one value.
@@ -71,23 +96,31 @@ mod tests {
     }
 
     #[test]
+    fn a_comparison_is_one_branch_and_is_missed_where_it_is_false() {
+        let found = misses(Question::Comparison, &[1, 2, 1, 1, 2, 2], &["always-taken"], 2);
+        assert_eq!(found.expect("a known predictor"), [vec![2.0 / 3.0, 1.0 / 3.0]]);
+        assert_eq!((true_share(&[1, 2, 2, 1, 1]), true_share(&[])), (0.4, 0.0));
+    }
+
+    #[test]
     fn a_static_rule_misses_what_it_must() {
         // Always taken: it is wrong once per value, at the last byte.
-        let found = misses(&[1, 2, 5, 10, 1, 1], &["always-taken"], 2).expect("a known predictor");
+        let found =
+            misses(Question::Length, &[1, 2, 5, 10, 1, 1], &["always-taken"], 2).expect("a known predictor");
         assert_eq!(found, [vec![1.0, 1.0]]);
     }
 
     #[test]
     fn one_length_is_learnt_and_unknown_names_are_refused() {
-        let found = misses(&[2; 40_000], &["zen4"], 4).expect("a known predictor");
+        let found = misses(Question::Length, &[2; 40_000], &["zen4"], 4).expect("a known predictor");
         assert_eq!(found[0].len(), 4);
         assert_eq!(found[0][3], 0.0);
-        assert!(misses(&[1], &["zen44"], 1).is_err());
+        assert!(misses(Question::Length, &[1], &["zen44"], 1).is_err());
     }
 
     #[test]
     fn what_is_left_over_is_not_counted() {
-        let found = misses(&[1, 1, 1, 1, 1, 1, 1, 5], &["always-taken"], 3).expect("known");
+        let found = misses(Question::Length, &[1, 1, 1, 1, 1, 1, 1, 5], &["always-taken"], 3).expect("known");
         assert_eq!(found[0], [1.0; 3]);
     }
 }

@@ -87,6 +87,13 @@ impl Arguments {
     }
 }
 
+impl Recipe {
+    /// The values of its parameters, in the order of the table.
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, Argument)> + '_ {
+        self.arguments.values.iter().copied()
+    }
+}
+
 impl serde::Serialize for Recipe {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -223,8 +223,12 @@ fn masses(mean: f64, deviation: f64, greatest: u64) -> Vec<f64> {
 
 fn zipf(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
     let (distinct, exponent) = (arguments.whole("distinct") as u64, arguments.number("exponent"));
-    let ranks = Ranks::new(distinct, exponent);
-    from_least(arguments.number_type(), units, arguments.whole("min"), || ranks.draw(draw))
+    let (number, min) = (arguments.number_type(), arguments.whole("min"));
+    // A loop for each way to draw.
+    match Ranks::new(distinct, exponent) {
+        Ranks::Table(table) => from_least(number, units, min, || table.draw(draw) as u64),
+        Ranks::Inversion(inversion) => from_least(number, units, min, || inversion.draw(draw) - 1),
+    }
 }
 
 /// Ranks 0, 1, ... by Zipf's law.

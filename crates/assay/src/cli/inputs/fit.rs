@@ -7,10 +7,10 @@ use crate::cli::stat::predictors;
 use crate::cli::{DONE, FAILED, screen};
 use anyhow::{Context as _, Result};
 use assay_lab::campaign;
-use assay_lab::fit::{FitRequest, conclude, examine, variants};
+use assay_lab::fit::{FitRequest, conclude, conclude_numbers, examine, examine_numbers, variants};
 use assay_lab::lead::Misuse;
-use assay_pure::inputs::Format;
 use assay_pure::inputs::fit::kind;
+use assay_pure::inputs::{Format, Generator, NumberType, guess};
 use assay_report::{FitPage, Progress, Show, render_fit};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -23,9 +23,9 @@ const MEASUREMENT: &str = "Measurement";
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("../help/fit.txt"))]
 pub struct FitArguments {
-    /// Recorded file of LEB128 varints
+    /// Recorded file of numbers (u8 to f64) or of LEB128 varints
     file: PathBuf,
-    /// Format of a unit; only varint can be fitted. Given, it skips the check that the file looks like varints
+    /// Format of a unit: varint, or u8 to f64; default: guessed from the file
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
     /// Write the table to a file instead of printing it; - prints the table only
@@ -78,7 +78,7 @@ pub struct FitArguments {
 const STRONGEST: &str = "tage-sc-l-64k";
 
 /// Why anything else is not fitted, and what to do.
-const ONLY: &str = "only varints can be fitted, because generators make only varints. Write the numbers that the branches \
+const ONLY: &str = "only numbers (--format u8 to f64) and varints can be fitted. Write the numbers that the branches \
                     depend on, such as the length or kind of each record, one per line and one file per field. Encode \
                     them with `assay inputs encode` and fit the result, or share the recording itself as an input with a path";
 
@@ -107,10 +107,6 @@ pub(super) fn run(arguments: &FitArguments) -> Result<u8> {
     for file in [&arguments.output, &arguments.json].into_iter().flatten() {
         screen::find_place(file)?;
     }
-    if let Some(file) = &arguments.experiment {
-        // Before anything takes its time.
-        variants::like(&experiment(file)?)?;
-    }
     if let Some(output) = &arguments.output {
         if is_screen(output) && arguments.json.as_deref().is_some_and(is_screen) {
             return Err(Misuse(
@@ -128,7 +124,14 @@ pub(super) fn run(arguments: &FitArguments) -> Result<u8> {
         ))
         .into());
     }
-    if let Some(kind) = arguments.format.is_none().then(|| kind(&bytes)).flatten() {
+    let numbers = number_type(arguments, &bytes);
+    if let Some(file) = &arguments.experiment {
+        // Before anything takes its time.
+        let format = numbers.as_ref().map_or(Format::Varint, |(number, _)| Format::Numbers(*number));
+        variants::like(&experiment(file)?, format)?;
+    }
+    let is_unknown = arguments.format.is_none() && numbers.is_none();
+    if let Some(kind) = is_unknown.then(|| kind(&bytes)).flatten() {
         return Err(Misuse(format!(
             "{} looks like {kind}: {ONLY}. If it does hold varints, add --format varint",
             asked.file
@@ -138,15 +141,25 @@ pub(super) fn run(arguments: &FitArguments) -> Result<u8> {
     if std::io::stderr().is_terminal() && !arguments.quiet {
         screen::tell("fitting and simulating predictors: up to 30 s for a million units");
     }
-    let examined = examine(&asked, &bytes)?;
-    drop(bytes);
-    let measured = match (&arguments.experiment, examined.to_measure()) {
-        (Some(experiment), Some((markov, units))) => {
-            Some(measure(arguments, experiment, (markov, asked.units.unwrap_or(units)), asked.margin)?)
+    let measured = |fitted: Option<(Generator, u64)>| match (&arguments.experiment, fitted) {
+        (Some(experiment), Some((generator, units))) => {
+            let units = asked.units.unwrap_or(units);
+            measure(arguments, experiment, (&generator, units), asked.margin).map(Some)
         }
-        _ => None,
+        _ => Ok(None),
     };
-    let mut page = conclude(&asked, examined, measured);
+    let mut page = match numbers {
+        Some((number, from)) => {
+            let examined = examine_numbers(&asked, &bytes, number, from)?;
+            let measured = measured(examined.to_measure())?;
+            conclude_numbers(&asked, examined, measured)
+        }
+        None => {
+            let examined = examine(&asked, &bytes)?;
+            let measured = measured(examined.to_measure())?;
+            conclude(&asked, examined, measured)
+        }
+    };
     match (&arguments.output, &page.table) {
         (Some(output), Some(table)) => {
             screen::write(output, table)?;
@@ -180,13 +193,14 @@ fn spare(output: &Path) -> Result<(), Misuse> {
 fn asked(arguments: &FitArguments) -> Result<FitRequest, Misuse> {
     match arguments.format.as_deref() {
         None | Some("varint") => {}
+        Some(other) if matches!(Format::parse(other), Some(Format::Numbers(_))) => {}
         Some(other) if Format::parse(other).is_some() => {
             return Err(Misuse(format!(
                 "--format {other}: {ONLY}; describe it with `assay inputs describe --format {other}`"
             )));
         }
         Some(other) => {
-            return Err(Misuse(format!("there is no format `{other}`; only varint can be fitted")));
+            return Err(Misuse(format!("there is no format `{other}`; varint and u8 to f64 can be fitted")));
         }
     }
     let mut predictors: Vec<String> = predictors::choose(&arguments.predictor, Some(architecture()))?
@@ -211,6 +225,21 @@ fn asked(arguments: &FitArguments) -> Result<FitRequest, Misuse> {
     })
 }
 
+/// The type of the file's numbers, and what it was guessed from where nobody said it; none of varints and all else.
+fn number_type(arguments: &FitArguments, bytes: &[u8]) -> Option<(NumberType, Option<String>)> {
+    let (format, from) = match arguments.format.as_deref() {
+        Some(word) => (Format::parse(word)?, None),
+        None => {
+            let guess = guess(bytes, &arguments.file.to_string_lossy());
+            (guess.format, Some(guess.from))
+        }
+    };
+    match format {
+        Format::Numbers(number) => Some((number, from)),
+        _ => None,
+    }
+}
+
 /// This machine's, as files of programs name it.
 fn architecture() -> &'static str {
     if cfg!(target_arch = "aarch64") { "aarch64" } else { "x86-64" }
@@ -233,7 +262,7 @@ fn name(arguments: &FitArguments) -> Result<String, Misuse> {
 fn measure(
     arguments: &FitArguments,
     experiment: &Path,
-    (markov, units): (&assay_pure::inputs::Markov, u64),
+    (generator, units): (&Generator, u64),
     margin: f64,
 ) -> Result<assay_report::fit::page::Variants> {
     assay_linux::interrupt::catch();
@@ -255,7 +284,7 @@ fn measure(
         examine: false,
     };
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
-    variants::measure(&asked, &file, (markov, units, arguments.seed), margin, &mut |event| {
+    variants::measure(&asked, &file, (generator, units, arguments.seed), margin, &mut |event| {
         progress.event(&event)
     })
 }
