@@ -171,18 +171,18 @@ mod tests {
     fn other_units_scale_what_counts_and_what_cannot_be_made_is_told() {
         let kind = kind_named("nearly_sorted").expect("a generator");
         let recipe = Recipe::new(kind, Format::Numbers(NumberType::U32), |parameter| match parameter.name {
-            "inversions" => Some(Argument::Whole(5000)),
-            "max" => Some(Argument::Whole(29_999)),
+            "inversions" => Some(Argument::Whole(15_000)),
+            "max" => Some(Argument::Whole(89_999)),
             _ => None,
         });
-        let bytes = recipe.expect("it goes together").generate(20_000, 1);
+        let bytes = recipe.expect("it goes together").generate(60_000, 1);
         let numbers =
             bytes.chunks_exact(4).map(|number| u32::from_le_bytes(number.try_into().expect("four bytes")));
-        let found = page(&FitRequest { units: Some(10_000), ..asked() }, numbers.clone());
-        assert!(found.table.as_deref().is_some_and(|table| table.contains("inversions = 2500")), "{found:?}");
-        let found = page(&FitRequest { units: Some(50_000), ..asked() }, numbers);
+        let found = page(&FitRequest { units: Some(30_000), ..asked() }, numbers.clone());
+        assert!(found.table.as_deref().is_some_and(|table| table.contains("inversions = 7500")), "{found:?}");
+        let found = page(&FitRequest { units: Some(150_000), ..asked() }, numbers);
         assert!(found.table.is_none(), "{found:?}");
-        assert!(found.notes[0].starts_with("No table: nearly_sorted does not make 50000 units"), "{found:?}");
+        assert!(found.notes[0].starts_with("No table: nearly_sorted does not make 150000 units"), "{found:?}");
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn of_numbers(numbers: &NumbersPage, sheet: &mut Sheet) {
             Column::left("").wrapping(),
             Column::right("recorded"),
             Column::right("fitted"),
-            Column::right("allowed"),
+            Column::right("allowed").optional(1),
             Column::left(""),
         ];
         let mut table = Table::new(columns, 1);
