@@ -1,4 +1,7 @@
-//! `assay run` on programs that have a build of their own: a cargo package, a CMake project, a makefile.
+//! `assay run` on programs that have a build of their own: a cargo package, a CMake project, a makefile; and in Zig.
+
+#[path = "programs/zig.rs"]
+mod zig;
 
 use crate::trace_fixtures;
 use serde_json::Value;
@@ -18,6 +21,10 @@ impl Copied {
             println!("skipped: `{builder}` is not on PATH");
             return None;
         }
+        Some(Self::copied(kind))
+    }
+
+    fn copied(kind: &'static str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let from = trace_fixtures::root().join("fixtures/programs");
         let copied = Command::new("cp").arg("-r").arg(&from).arg(folder.path()).status().expect("cp is here");
@@ -27,7 +34,7 @@ impl Copied {
             let harness = trace_fixtures::root().join("crates/assay-harness");
             own.edit("Cargo.toml", "../../../crates/assay-harness", harness.to_str().expect("UTF-8"));
         }
-        Some(own)
+        own
     }
 
     fn place(&self) -> PathBuf {
@@ -41,12 +48,16 @@ impl Copied {
         std::fs::write(path, text.replace(from, to)).expect("written");
     }
 
-    fn run(&self) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_assay"))
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command
             .args(["run", "experiment.toml", "--quiet", "--budget", "0.1", "--json", "page.json"])
-            .current_dir(self.place())
-            .output()
-            .expect("assay starts")
+            .current_dir(self.place());
+        command
+    }
+
+    fn run(&self) -> Output {
+        self.command().output().expect("assay starts")
     }
 
     /// The page of a run that is to succeed.

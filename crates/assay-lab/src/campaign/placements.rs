@@ -180,12 +180,15 @@ impl<'a> Placements<'a> {
     pub fn capped(&self, group: Group) -> Result<Option<(Artifact, String)>, BuildFailure> {
         let experiment = &self.prepared.experiment;
         let set = &experiment.flags[group.flags];
+        let compiler = &self.prepared.compilers[group.compiler];
+        let family = compiler.family;
         // A flag for all sets may ask for the architecture too; the set's own come later and so win.
-        let Some((flags, note)) = capped_flags(&set.flags) else { return Ok(None) };
-        let Some((common, _)) = capped_flags(&experiment.program.flags) else { return Ok(None) };
+        let Some((flags, note)) = capped_flags(&set.flags, family) else { return Ok(None) };
+        let Some((common, _)) = capped_flags(&experiment.program.flags, family) else {
+            return Ok(None);
+        };
         let program = Program { flags: common, ..experiment.program.clone() };
         let set = FlagSet { flags, ..set.clone() };
-        let compiler = &self.prepared.compilers[group.compiler];
         let recipe = self.builder.compile(&self.prepared.folder, &program, &set, compiler, &|_| {})?;
         Ok(Some((self.builder.link(&recipe, Link::AsBuilt)?, note)))
     }

@@ -112,8 +112,8 @@ include_dirs = ["."]
 # For every compilation, before the flags of the flag set.
 #flags = []
 #link_flags = []
-# Or a program in Zig, in place of `sources` (`assay new --zig` writes one): files,
-# or a program of a build.zig. Flags are zig's, as in -OReleaseSafe.
+# Or a program in Zig, in place of `sources` (`assay new --zig` writes one):
+# files, or a program of a build.zig. Flags are zig's, as in -OReleaseSafe.
 #     zig = ["bench.zig"]
 #     zig = "build.zig"
 #     bin = "sums"

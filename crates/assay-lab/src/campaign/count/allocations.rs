@@ -57,6 +57,9 @@ impl HeapLibrary {
         let mut said = "there is no C compiler".to_owned();
         for compiler in compilers.iter().map(PathBuf::as_path).chain([Path::new("cc")]) {
             let mut compile = Command::new(compiler);
+            if compiler.file_name().is_some_and(|name| name == "zig") {
+                compile.arg("cc");
+            }
             compile
                 .args(["-x", "c", "-std=gnu11", "-O2", "-shared", "-fPIC"])
                 .arg(&source)

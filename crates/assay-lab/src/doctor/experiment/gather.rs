@@ -136,8 +136,9 @@ fn build(
 /// The same program built for the emulator, which lacks some instructions.
 fn capped(outline: &Outline, builder: &ProgramBuilder, program: &BuiltProgram) -> Option<PathBuf> {
     let set = &outline.experiment.flags[program.flags];
-    let (flags, _) = capped_flags(&set.flags)?;
-    let (common, _) = capped_flags(&outline.experiment.program.flags)?;
+    let family = outline.compilers[program.compiler].family;
+    let (flags, _) = capped_flags(&set.flags, family)?;
+    let (common, _) = capped_flags(&outline.experiment.program.flags, family)?;
     let source = Program { flags: common, ..outline.experiment.program.clone() };
     let set = FlagSet { flags, ..set.clone() };
     let recipe = builder

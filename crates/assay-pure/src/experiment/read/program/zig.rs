@@ -57,3 +57,52 @@ fn is_build_file(file: &str) -> bool {
 fn ending(file: &str) -> Option<&str> {
     file.rsplit('/').next()?.rsplit_once('.').map(|(_, ending)| ending)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+
+    #[test]
+    fn a_program_in_zig_is_a_list_of_files_or_a_build_file() {
+        let of = |program: &str| {
+            let text = format!("question = \"q\"\nbaseline = \"a\"\nvariants = [\"a\", \"b\"]\n{program}\n");
+            Experiment::from_toml(&text, "x.toml").map(|read| read.experiment).map_err(|problems| {
+                problems.iter().map(|problem| problem.message.clone()).collect::<Vec<_>>().join("; ")
+            })
+        };
+        let files = of("program.zig = [\"bench.zig\", \"old.c\"]").expect("a good file");
+        let expected = OwnBuild::Zig { files: vec!["bench.zig".into(), "old.c".into()] };
+        assert_eq!(files.program.build, Some(expected));
+        assert_eq!(
+            (files.flags[0].name.as_str(), &*files.flags[0].flags),
+            ("ReleaseFast", &["-OReleaseFast".into()][..])
+        );
+        let build = of("program.zig = \"lib/build.zig\"\nprogram.bin = \"bench\"").expect("a good file");
+        let expected = OwnBuild::ZigBuild { file: "lib/build.zig".into(), bin: Some("bench".into()) };
+        assert_eq!((build.program.build, build.flags[0].flags.len()), (Some(expected), 0));
+        assert!(of("program.zig = \".\"").is_ok(), "a folder has a build.zig");
+        for (program, wrong) in [
+            ("program.zig = []", "`program.zig` is empty"),
+            ("program.zig = 1", "`program.zig` is an integer"),
+            ("program.zig = \"bench.zig\"", "names a build.zig; bench.zig is a file to compile"),
+            ("program.zig = [\"build.zig\"]", "build.zig is not compiled but run by `zig build`"),
+            ("program.zig = [\"bench.rs\"]", "bench.rs is not in Zig, nor in C"),
+            ("program.zig = [\"b.zig\"]\nprogram.bin = \"x\"", "a list of files makes one program"),
+            (
+                "program.zig = [\"b.zig\"]\nflags = [\"-ODebug\"]",
+                "flag set `ODebug` is zig's mode Debug, which does not optimise",
+            ),
+            ("program.zig = [\"b.zig\"]\nflags = [\"-O Debug\"]", "zig's mode Debug"),
+            ("program.zig = \"build.zig\"\nflags = [\"-Doptimize=Debug\"]", "zig's mode Debug"),
+        ] {
+            let said = of(program).expect_err(wrong);
+            assert!(said.contains(wrong), "{program}: {said}");
+        }
+        assert!(of("allow_unoptimised = true\nflags = [\"-ODebug\"]\nprogram.zig = [\"b.zig\"]").is_ok());
+        assert!(
+            of("flags = [\"-ODebug\", \"-OReleaseSafe\"]\nprogram.zig = [\"b.zig\"]").is_ok(),
+            "the last one counts"
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! `assay run` on programs in Zig. Without zig 0.15 all but one are skipped.
+
+use super::{Copied, page_of};
+use crate::trace_fixtures;
+use serde_json::{Value, json};
+use std::process::{Command, Output};
+
+/// The command that is zig; none where there is none.
+fn zig() -> Option<String> {
+    let found = Command::new(trace_fixtures::root().join("casebook/transport/find_zig.sh")).output();
+    match found {
+        Ok(found) if found.status.success() => {
+            Some(String::from_utf8(found.stdout).expect("UTF-8").trim().to_owned())
+        }
+        _ => {
+            println!("skipped: there is no zig 0.15");
+            None
+        }
+    }
+}
+
+fn run(project: &Copied, zig: &str) -> Output {
+    project.command().env("ZIG", zig).output().expect("assay starts")
+}
+
+fn page(project: &Copied, zig: &str) -> Value {
+    let output = run(project, zig);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stdout));
+    page_of(&project.place())
+}
+
+fn is_measured(page: &Value) {
+    assert_eq!(page["failures"], json!([]), "{}", page["answer"]);
+    for cell in page["cells"].as_array().expect("cells") {
+        assert_eq!(cell["reached"]["offsets"], json!([0, 16, 32, 48]), "{cell}");
+    }
+    let contrast = |candidate: &str| {
+        let mut all = page["contrasts"].as_array().expect("contrasts").iter();
+        all.find(|found| found["candidate"] == candidate).expect("a contrast")
+    };
+    assert_eq!(contrast("same")["proven"], true, "{}", contrast("same"));
+    let eight = contrast("eight");
+    assert_ne!(eight["proven"], true);
+    assert!(!["faster", "equivalent"].contains(&eight["verdict"].as_str().expect("a verdict")), "{eight}");
+}
+
+#[test]
+fn files_in_zig_are_compiled_and_placed() {
+    let Some(zig) = zig() else { return };
+    let project = Copied::copied("zig");
+    let found = page(&project, &zig);
+    is_measured(&found);
+    assert_eq!(found["machine"]["compilers"][0]["name"], "zig-0.15");
+    assert_eq!(found["flag_sets"], json!([{ "name": "ReleaseFast", "flags": ["-OReleaseFast"] }]));
+    // What does not fit is told in the words of assay.zig, with the line of the call.
+    project.edit("bench.zig", "fn digestEight(data: []const u8)", "fn digestEight(data: []u8)");
+    let output = run(&project, &zig);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!output.status.success(), "{printed}");
+    assert!(printed.contains("assay: \"eight\" is given fn ([]u8) u64; a variant is"), "{printed}");
+    assert!(printed.contains("bench.zig:"), "{printed}");
+}
+
+#[test]
+fn a_program_of_a_build_file_is_built_by_zig_and_placed_also_when_it_is_up_to_date() {
+    let Some(zig) = zig() else { return };
+    let project = Copied::copied("zig");
+    let mut harness = Command::new(env!("CARGO_BIN_EXE_assay"));
+    let written = harness.args(["harness", "zig", "assay"]).current_dir(project.place()).output();
+    assert!(written.expect("assay starts").status.success());
+    project.edit("experiment.toml", "zig = [\"bench.zig\"]", "zig = \"build.zig\"\nbin = \"bench\"");
+    is_measured(&page(&project, &zig));
+    is_measured(&page(&project, &zig));
+    assert!(!project.place().join("zig-out").exists() && !project.place().join(".zig-cache").exists());
+    project.edit("experiment.toml", "bin = \"bench\"", "bin = \"bensh\"");
+    let output = run(&project, &zig);
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(printed.contains("installs no program bensh; it installs bench"), "{printed}");
+}
+
+#[test]
+fn a_new_experiment_in_zig_is_measured_as_it_was_written() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let assay = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command.args(words).current_dir(folder.path());
+        command
+    };
+    let made = assay(&["new", "--zig", "sums"]).output().expect("assay starts");
+    let said = String::from_utf8_lossy(&made.stdout).into_owned();
+    assert!(said.ends_with("next: assay run sums/experiment.toml\n"), "{said}");
+    let Some(zig) = zig() else { return };
+    let words = ["run", "sums/experiment.toml", "--quiet", "--budget", "0.1", "--json", "page.json"];
+    let run = assay(&words).env("ZIG", zig).output().expect("assay starts");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+    assert_eq!(page_of(folder.path())["failures"], json!([]));
+}
+
+#[test]
+fn without_zig_the_remedy_is_named() {
+    let project = Copied::copied("zig");
+    let nothing = tempfile::tempdir().expect("a temporary folder");
+    let output =
+        project.command().env_remove("ZIG").env("PATH", nothing.path()).output().expect("assay starts");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && said.contains("pip install ziglang"), "{said}");
+}
