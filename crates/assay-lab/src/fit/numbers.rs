@@ -182,7 +182,10 @@ mod tests {
         assert!(found.table.as_deref().is_some_and(|table| table.contains("inversions = 7500")), "{found:?}");
         let found = page(&FitRequest { units: Some(150_000), ..asked() }, numbers);
         assert!(found.table.is_none(), "{found:?}");
-        assert!(found.notes[0].starts_with("No table: nearly_sorted does not make 150000 units"), "{found:?}");
+        assert!(
+            found.notes[0].starts_with("No table: nearly_sorted does not make 150000 units"),
+            "{found:?}"
+        );
     }
 
     #[test]
