@@ -1,7 +1,8 @@
 //! What became of a gate: of a comparison of two builds, or of an experiment's variants.
 
+use crate::compare::ComparePage;
 use crate::ink::Ink;
-use crate::page::{Axis, Page, PageContrast};
+use crate::page::{Axis, Page, PageCell, PageContrast, Stopped};
 use crate::prose::escape;
 use crate::sheet::Sheet;
 use assay_pure::compare::Gate;
@@ -18,21 +19,51 @@ pub struct GateResult {
     pub passed: bool,
     /// Benchmarks that fail it.
     pub failed: Vec<String>,
-    /// Benchmarks that are not decided, and may be slower by more than the gate allows.
+    /// What may be slower by more than the gate allows: benchmarks whose interval reaches so far, and what was not compared.
     #[serde(default)]
     pub undecided: Vec<String>,
 }
 
 impl GateResult {
-    /// The gate on an experiment: each variant beside the baseline. It passes where none can be slower by what it does not allow.
+    /// The gate on an experiment: each variant beside the baseline. It passes where all were compared and none can be slower by
+    /// what it does not allow.
     pub fn of_campaign(page: &Page, gate: Gate) -> Self {
+        let margin = page.campaign.minimum_effect;
         let named = |told: &dyn Fn(&PageContrast) -> bool| -> Vec<String> {
             let contrasts = page.contrasts.iter().filter(|found| found.axis == Axis::Variant && told(found));
             contrasts.map(|found| name_of(page, found)).collect()
         };
         let failed = named(&|found| gate.fails(found.verdict, found.code));
-        let undecided = named(&|found| gate.is_open(found.verdict, found.code));
+        let mut undecided = named(&|found| gate.is_open(found.verdict, found.code, found.proven, margin));
+        undecided.extend(not_compared(page));
+        if page.campaign.stopped_because == Stopped::Interrupted {
+            undecided.push("the rest of the interrupted campaign".into());
+        }
         let passed = failed.is_empty() && undecided.is_empty();
+        Self { gate: gate.to_string(), passed, failed, undecided }
+    }
+
+    /// The gate on two builds. What is undecided is named and fails nothing, but a comparison of nothing does not pass.
+    pub fn of_comparison(page: &ComparePage, gate: Gate) -> Self {
+        let margin = page.measured.minimum_effect;
+        let judged = || page.benchmarks.iter().filter_map(|found| Some((found, found.verdict?)));
+        let failed = judged().filter(|(found, verdict)| gate.fails(*verdict, found.code));
+        let failed: Vec<String> = failed.map(|(found, _)| found.benchmark.clone()).collect();
+        let open =
+            judged().filter(|(found, verdict)| gate.is_open(*verdict, found.code, found.proven, margin));
+        let mut undecided: Vec<String> = open.map(|(found, _)| found.benchmark.clone()).collect();
+        let baseline = page.sides.first().map(|side| &side.name);
+        let vanished = page.one_sided.iter().filter(|one| Some(&one.only_in) == baseline);
+        undecided.extend(vanished.map(|one| format!("{} (only in {})", one.benchmark, one.only_in)));
+        let interrupted = page.measured.stopped_because == Stopped::Interrupted;
+        if interrupted {
+            undecided.push("the rest of the interrupted comparison".into());
+        }
+        let nothing = judged().next().is_none();
+        if nothing && undecided.is_empty() {
+            undecided.push("every benchmark (nothing was compared)".into());
+        }
+        let passed = failed.is_empty() && !nothing && !interrupted;
         Self { gate: gate.to_string(), passed, failed, undecided }
     }
 
@@ -82,20 +113,53 @@ impl GateResult {
 
 /// "b on bytes", with its build where there are several.
 fn name_of(page: &Page, contrast: &PageContrast) -> String {
-    let mut name = format!("{} on {}", contrast.candidate, contrast.input);
+    name(page, [&contrast.candidate, &contrast.input, &contrast.compiler, &contrast.flags])
+}
+
+fn name(page: &Page, [variant, input, compiler, flags]: [&str; 4]) -> String {
+    let mut name = format!("{variant} on {input}");
     if page.machine.compilers.len() > 1 {
-        name += &format!(", {}", contrast.compiler);
+        name += &format!(", {compiler}");
     }
     if page.flag_sets.len() > 1 {
-        name += &format!(", {}", contrast.flags);
+        name += &format!(", {flags}");
     }
     name
+}
+
+/// Variants without a contrast, whole or in some cells: left out by this machine, crashed, or beside a baseline that did. Who
+/// compares nothing has passed nothing.
+fn not_compared(page: &Page) -> Vec<String> {
+    let said = |name: String| format!("{name} (not compared)");
+    let stands = |cell: &PageCell| {
+        page.along(Axis::Variant).any(|found| {
+            [&found.candidate, &found.input, &found.compiler, &found.flags]
+                == [&cell.variant, &cell.input, &cell.compiler, &cell.flags]
+        })
+    };
+    let candidates = page.variants.iter().filter(|variant| variant.name != page.baseline);
+    let mut found = Vec::new();
+    for variant in candidates {
+        if !page.along(Axis::Variant).any(|contrast| contrast.candidate == variant.name) {
+            found.push(said(variant.name.clone()));
+            continue;
+        }
+        let cells = page.cells.iter().filter(|cell| cell.variant == variant.name && !stands(cell));
+        found.extend(
+            cells.map(|cell| said(name(page, [&cell.variant, &cell.input, &cell.compiler, &cell.flags]))),
+        );
+    }
+    if found.is_empty() && page.along(Axis::Variant).next().is_none() {
+        found.push(said(format!("{}, the only variant", page.baseline)));
+    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::{RatioInterval, Verdict};
+    use crate::compare;
+    use crate::page::{PageVariant, RatioInterval, Verdict};
     use crate::sample;
 
     fn page(verdicts: &[(Verdict, [f64; 3])]) -> Page {
@@ -108,6 +172,14 @@ mod tests {
             ..like.clone()
         };
         page.contrasts = verdicts.iter().enumerate().map(contrast).collect();
+        let variants = page
+            .contrasts
+            .iter()
+            .map(|found| PageVariant { name: found.candidate.clone(), description: None });
+        page.variants = variants.collect();
+        page.variants.push(PageVariant { name: page.baseline.clone(), description: None });
+        page.cells.clear();
+        page.campaign.stopped_because = Stopped::Decided;
         page
     }
 
@@ -129,9 +201,63 @@ mod tests {
     }
 
     #[test]
-    fn variants_of_other_axes_are_not_the_gates_business() {
-        let mut page = page(&[(Verdict::Slower, [1.5, 1.4, 1.6])]);
+    fn what_is_slower_by_more_or_less_than_the_gate_is_undecided() {
+        let across = (Verdict::Slower, [1.019, 1.005, 1.05]);
+        let wide_margin = (Verdict::Equivalent, [1.0, 0.97, 1.03]);
+        assert_eq!(said(&[across]), (false, "undecided", 0, 1));
+        assert_eq!(said(&[wide_margin]), (false, "undecided", 0, 1));
+        let mut same_code = page(&[wide_margin]);
+        same_code.contrasts[0].proven = true;
+        assert!(GateResult::of_campaign(&same_code, Gate { slower: 0.02 }).passed);
+    }
+
+    #[test]
+    fn contrasts_of_other_axes_are_not_the_gates_business() {
+        let same = (Verdict::Equivalent, [1.0, 0.995, 1.005]);
+        let mut page = page(&[(Verdict::Slower, [1.5, 1.4, 1.6]), same]);
         page.contrasts[0].axis = Axis::Compiler;
+        page.contrasts[0].candidate = page.contrasts[1].candidate.clone();
+        page.variants.remove(0);
         assert!(GateResult::of_campaign(&page, Gate { slower: 0.02 }).passed);
+        page.contrasts.remove(1);
+        let alone = GateResult::of_campaign(&page, Gate { slower: 0.02 });
+        assert_eq!((alone.passed, &alone.undecided[..]), (false, &["v1 (not compared)".to_owned()][..]));
+    }
+
+    #[test]
+    fn what_was_not_compared_has_not_passed() {
+        let same = (Verdict::Equivalent, [1.0, 0.995, 1.005]);
+        let judged = |page: &Page| GateResult::of_campaign(page, Gate { slower: 0.02 });
+        let mut lacking = page(&[same]);
+        lacking.variants.push(PageVariant { name: "simd".into(), description: None });
+        assert_eq!(judged(&lacking).undecided, ["simd (not compared)"]);
+        let mut interrupted = page(&[same]);
+        interrupted.campaign.stopped_because = Stopped::Interrupted;
+        assert_eq!(judged(&interrupted).outcome().0, "undecided");
+        let mut crashed = page(&[same]);
+        let mut cell = sample::page().cells.remove(0);
+        (cell.variant, cell.input) = ("v0".into(), "other".into());
+        crashed.cells.push(cell);
+        let found = judged(&crashed);
+        assert!(!found.passed && found.undecided[0].starts_with("v0 on other"), "{found:?}");
+        let mut alone = page(&[]);
+        assert!(!judged(&alone).passed);
+        alone.variants.clear();
+        assert!(!judged(&alone).passed && judged(&alone).undecided[0].contains("the only variant"));
+    }
+
+    #[test]
+    fn a_comparison_of_nothing_does_not_pass_and_a_vanished_benchmark_is_named() {
+        let judged = |page: &ComparePage| GateResult::of_comparison(page, Gate { slower: 0.5 });
+        let mut page = compare::sample::two();
+        page.measured.stopped_because = Stopped::Budget;
+        page.one_sided[0].only_in = page.sides[0].name.clone();
+        let found = judged(&page);
+        assert!(found.passed && found.undecided.contains(&"BM_new (only in main)".to_owned()), "{found:?}");
+        page.measured.stopped_because = Stopped::Interrupted;
+        assert!(!judged(&page).passed);
+        page.measured.stopped_because = Stopped::Budget;
+        (page.benchmarks, page.one_sided) = (Vec::new(), Vec::new());
+        assert_eq!(judged(&page).outcome().0, "undecided");
     }
 }

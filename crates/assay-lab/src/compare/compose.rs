@@ -16,6 +16,7 @@ use assay_report::compare::{
     BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, OneSided, SideFigure, SpoiltVisits,
     answer,
 };
+use assay_report::gate::GateResult;
 use assay_report::page::{PageTwinControl, TwinVerdict};
 use std::collections::BTreeMap;
 
@@ -63,23 +64,7 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Res
         }),
         measured: measured(&row, &spec, &judged, &visits, ledger),
     };
-    page.gate = spec.gate.as_ref().map(|gate| {
-        let all = || judged.judgement.contrasts.iter();
-        let failed: Vec<String> = all()
-            .filter(|found| gate.fails(found.verdict, found.code))
-            .map(|found| found.input.clone())
-            .collect();
-        let undecided = all()
-            .filter(|found| gate.is_open(found.verdict, found.code))
-            .map(|found| found.input.clone())
-            .collect();
-        assay_report::gate::GateResult {
-            gate: gate.to_string(),
-            passed: failed.is_empty(),
-            failed,
-            undecided,
-        }
-    });
+    page.gate = spec.gate.map(|gate| GateResult::of_comparison(&page, gate));
     page.answer = answer(&page);
     Ok(page)
 }

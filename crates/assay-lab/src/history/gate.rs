@@ -5,7 +5,7 @@
 //! and its machine code is not known to be the same, since what a machine does to a time is not the code's fault.
 
 use super::code::{self, Binaries, SameCode};
-use super::runs::{RunData, Runs};
+use super::runs::{LeftOut, RunData, Runs};
 use super::series::Series;
 use assay_pure::compare::Gate;
 use assay_pure::history::{
@@ -46,7 +46,7 @@ pub fn judge(
     let any = |wanted: GateReading| checks.iter().any(|check| check.reading == wanted);
     let reading = if any(GateReading::Failed) {
         GateReading::Failed
-    } else if any(GateReading::Undecided) || checks.is_empty() {
+    } else if any(GateReading::Undecided) || checks.is_empty() || judged.newer().next().is_some() {
         GateReading::Undecided
     } else {
         GateReading::Passed
@@ -89,10 +89,17 @@ struct Beside {
     found: Compared,
     /// The last run of it.
     last: usize,
-    /// How many runs.
+    /// How many runs there are: where their spread is unknown, only the last is compared with.
     runs: usize,
     /// The first run of a slowdown that nobody accepted.
     unaccepted: Option<usize>,
+}
+
+impl Beside {
+    /// How many runs it is compared with.
+    fn compared(&self) -> usize {
+        if self.found.spread_known { self.runs } else { 1 }
+    }
 }
 
 impl Judged<'_> {
@@ -151,7 +158,7 @@ impl Judged<'_> {
             series: one.page.label.clone(),
             reading,
             good: Some(beside.last),
-            runs: beside.runs,
+            runs: beside.compared(),
             ratio: Some(ratio),
             lower: interval.map(|interval| interval.0.exp()),
             upper: interval.map(|interval| interval.1.exp()),
@@ -161,11 +168,12 @@ impl Judged<'_> {
 
     fn note(&self, beside: &Beside, reading: GateReading) -> String {
         let step = words::fine_change(beside.found.step.exp());
-        let runs = words::plural(beside.runs as u64, "earlier run");
-        let against = if beside.runs == 1 {
-            format!("against run {}", self.id(beside.last))
-        } else {
-            format!("against {runs}, the last of them {}", self.id(beside.last))
+        let against = match beside.compared() {
+            1 => format!("against run {}", self.id(beside.last)),
+            runs => {
+                let runs = words::plural(runs as u64, "earlier run");
+                format!("against {runs}, the last of them {}", self.id(beside.last))
+            }
         };
         let Some((lower, upper)) = beside.found.interval() else {
             let why = if beside.runs < 3 {
@@ -248,12 +256,25 @@ impl Judged<'_> {
         })
     }
 
-    /// What the run before had and this one has not: a variant that crashed must not pass.
+    /// What earlier runs like this one had and this one has not, however long ago: a variant that crashed must not pass, nor pass
+    /// from the second crash on.
     fn missing(&self) -> Vec<GateCheck> {
-        let Some(before) = self.read.ahead_of(self.newest) else { return Vec::new() };
-        let is_missing = |one: &&Series| self.speaks_at(one, before) && point_at(one, self.newest).is_none();
-        let note = format!("not measured in this run; run {} has it.", self.id(before));
-        self.series.iter().filter(is_missing).map(|one| undecided(one, note.clone())).collect()
+        let missing = |one: &Series| {
+            let runs = one.page.points.iter().map(|point| point.run);
+            let last =
+                runs.filter(|run| *run < self.newest && self.read.are_alike(*run, self.newest)).max()?;
+            let is_missing = point_at(one, self.newest).is_none() && self.speaks_at(one, last);
+            let (has, next) = (self.id(last), self.id(last + 1));
+            let note = format!("not measured in this run; run {has} has it. --since {next} accepts that.");
+            is_missing.then(|| undecided(one, note))
+        };
+        self.series.iter().filter_map(missing).collect()
+    }
+
+    /// Campaigns that began after the run that is judged, and have no figures: what they measured may be slower.
+    fn newer(&self) -> impl Iterator<Item = &LeftOut> {
+        let judged = self.read.runs[self.newest].page.unix;
+        self.read.left_out.iter().filter(move |left_out| left_out.began > judged)
     }
 
     fn notes(&self, no_checks: bool) -> Vec<String> {
@@ -261,12 +282,9 @@ impl Judged<'_> {
         if no_checks {
             found.push(format!("Run {} has no figure that could be judged.", self.id(self.newest)));
         }
-        let newest = self.read.runs[self.newest].page.unix;
-        for (id, _) in self.read.unfinished.iter().filter(|(_, began)| *began > newest) {
-            found.push(format!(
-                "Campaign {id} is newer, but did not end: run {} is judged in its place.",
-                self.id(self.newest)
-            ));
+        for LeftOut { id, why, .. } in self.newer() {
+            let judged = self.id(self.newest);
+            found.push(format!("Campaign {id} is newer, but {why}: run {judged} is judged in its place, which decides nothing."));
         }
         found
     }
@@ -377,6 +395,52 @@ mod tests {
             (GateReading::Passed, GateReading::Undecided)
         );
         assert!(of(&found, "b / a").note.contains("not measured in this run; run 12 has it"), "{found:?}");
+    }
+
+    #[test]
+    fn what_vanished_is_missed_until_it_is_accepted() {
+        let mut crashed = series(SeriesKind::Contrast, ["b", "a"], "", 1.0, &[]);
+        crashed.page.points.truncate(9);
+        let alive = series(SeriesKind::Contrast, ["c", "a"], "", 1.0, &[1.0]);
+        let found = said(&[crashed, alive], 13);
+        assert_eq!(found.reading, GateReading::Undecided, "three runs after it vanished: {found:?}");
+        let note = &of(&found, "b / a").note;
+        assert!(note.contains("run 9 has it. --since 10 accepts that"), "{note}");
+    }
+
+    #[test]
+    fn a_newer_campaign_without_figures_leaves_the_gate_undecided() {
+        let quiet = [series(SeriesKind::Contrast, ["b", "a"], "", 1.0, &[1.0])];
+        let said = |began: f64, why| {
+            let mut read = Runs::of_days(13);
+            read.left_out.push(LeftOut { id: 14, began, why });
+            let sensitivity = Sensitivity { minimum: 0.01, ..Sensitivity::default() };
+            let binaries = Binaries { store: Path::new("none"), ledgers: &[] };
+            judge(Gate { slower: 0.02 }, &sensitivity, &quiet, &read, &binaries)
+        };
+        let newer = said(86_400.0 * 20.0, "did not end");
+        assert_eq!(newer.reading, GateReading::Undecided);
+        assert!(newer.notes[0].contains("Campaign 14 is newer, but did not end: run 13"), "{newer:?}");
+        assert_eq!(said(86_400.0 * 20.0, "cannot be read").reading, GateReading::Undecided);
+        assert_eq!(said(86_400.0 * 2.0, "did not end").reading, GateReading::Passed, "an older one");
+    }
+
+    #[test]
+    fn where_the_spread_is_unknown_only_the_last_run_is_compared_and_that_is_said() {
+        let mut short = series(SeriesKind::Contrast, ["b", "a"], "", 1.0, &[]);
+        short.page.points.truncate(3);
+        for point in &mut short.page.points {
+            (point.lower, point.upper) = (Some(point.value * 0.999), Some(point.value * 1.001));
+        }
+        short.builds.truncate(3);
+        let found = said(&[short], 3);
+        let check = of(&found, "b / a");
+        assert!(
+            check.note.contains("against run 2;") || check.note.contains("against run 2 "),
+            "{}",
+            check.note
+        );
+        assert_eq!((check.runs, check.note.contains("earlier runs,")), (1, false), "{}", check.note);
     }
 
     #[test]

@@ -65,14 +65,25 @@ impl KnownMachine {
     }
 }
 
+/// A campaign that is no run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LeftOut {
+    /// Its number.
+    pub id: i64,
+    /// When it began, Unix seconds.
+    pub began: f64,
+    /// "did not end".
+    pub why: &'static str,
+}
+
 /// Everything that was read.
 pub struct Runs {
     /// The oldest first.
     pub runs: Vec<Run>,
     /// In the order in which they were met.
     machines: Vec<KnownMachine>,
-    /// Campaigns of the first ledger that did not end: number, and when they began.
-    pub unfinished: Vec<(i64, f64)>,
+    /// Campaigns of the first ledger that have no figures.
+    pub left_out: Vec<LeftOut>,
     /// What the reader must know.
     pub warnings: Vec<String>,
     /// A fraction: the newest campaign's.
@@ -83,6 +94,16 @@ pub struct Runs {
 const MINIMUM_EFFECT: f64 = 0.01;
 
 impl Runs {
+    fn empty() -> Runs {
+        Runs {
+            runs: Vec::new(),
+            machines: Vec::new(),
+            left_out: Vec::new(),
+            warnings: Vec::new(),
+            minimum_effect: MINIMUM_EFFECT,
+        }
+    }
+
     /// Leaves out what is older than a run.
     ///
     /// # Errors
@@ -111,10 +132,10 @@ impl Runs {
         self.runs.iter().rposition(campaign).or_else(|| self.runs.iter().rposition(own))
     }
 
-    /// The run ahead of another that should have the same series: of the same ledger, machine and tool.
-    pub fn ahead_of(&self, run: usize) -> Option<usize> {
+    /// Whether two runs should have the same series: they are of the same ledger, machine and tool.
+    pub fn are_alike(&self, one: usize, other: usize) -> bool {
         let of = |run: &Run| (run.ledger, run.page.machine, run.page.tool.clone());
-        self.runs[..run].iter().rposition(|other| of(other) == of(&self.runs[run]))
+        of(&self.runs[one]) == of(&self.runs[other])
     }
 }
 
@@ -138,22 +159,15 @@ fn prefixes(ledgers: &[Ledger]) -> Vec<String> {
 /// # Errors
 /// A ledger cannot be read.
 pub fn read(ledgers: &[Ledger], name: &str) -> Result<Runs> {
-    let mut read = Runs {
-        runs: Vec::new(),
-        machines: Vec::new(),
-        unfinished: Vec::new(),
-        warnings: Vec::new(),
-        minimum_effect: MINIMUM_EFFECT,
-    };
+    let mut read = Runs::empty();
     let (mut unreadable, mut seen) = (Vec::new(), BTreeSet::new());
     let (mut copies, mut imports) = (0, 0);
     for (number, (ledger, prefix)) in ledgers.iter().zip(prefixes(ledgers)).enumerate() {
         for row in ledger.campaigns_of(name)? {
+            let left_out = |why| LeftOut { id: row.id, began: row.started_at, why };
             // One that runs, or was interrupted, may have a figure for half of its contrasts.
             if matches!(row.stopped, None | Some(Stopped::Interrupted)) {
-                if number == 0 {
-                    read.unfinished.push((row.id, row.started_at));
-                }
+                read.left_out.extend((number == 0).then(|| left_out("did not end")));
                 continue;
             }
             // A campaign begins once: another row of its microsecond is a copy.
@@ -166,9 +180,13 @@ pub fn read(ledgers: &[Ledger], name: &str) -> Result<Runs> {
                 continue;
             }
             let id = format!("{prefix}{}", row.id);
+            let unread = left_out("cannot be read");
             match compose::page(ledger, row.id) {
                 Ok(page) => read.add_campaign(id, (number, ledger), row, page)?,
-                Err(error) => unreadable.push(format!("{id} ({error:#})")),
+                Err(error) => {
+                    read.left_out.extend((number == 0).then_some(unread));
+                    unreadable.push(format!("{id} ({error:#})"));
+                }
             }
         }
         for import in ledger.imports_of(name)? {
@@ -285,13 +303,7 @@ fn machine_of(kept: &Value) -> KnownMachine {
 impl Runs {
     /// So many runs of one machine, a day apart, without figures.
     pub fn of_days(count: usize) -> Runs {
-        let mut read = Runs {
-            runs: Vec::new(),
-            machines: Vec::new(),
-            unfinished: Vec::new(),
-            warnings: Vec::new(),
-            minimum_effect: MINIMUM_EFFECT,
-        };
+        let mut read = Runs::empty();
         for day in 0..count {
             let file = crate::store::NewImport {
                 name: "sums".into(),

@@ -1,6 +1,7 @@
-//! When a comparison shall fail a build: `slower:2%`.
+//! When a gate shall fail a build: `slower:2%`. One rule for builds, for variants, and for the newest run of a history.
 //!
-//! Only a verdict counts, never a figure: what is a ghost, or not known, lets the build pass.
+//! It fails only by a verdict, never by a figure: a ghost fails nothing. What did not fail is open as long as its interval reaches
+//! the slowdown that the gate does not allow, whatever the verdict: `slower` by 0.5 % to 5 % has not passed `slower:2%`.
 
 use crate::verdict::{RatioInterval, Verdict};
 use std::str::FromStr;
@@ -44,7 +45,8 @@ impl FromStr for Gate {
         if kind != "slower" {
             return Err(GateError::Kind(kind.into()));
         }
-        let percent = amount.trim().trim_end_matches('%').trim();
+        let amount_alone = amount.trim();
+        let percent = amount_alone.strip_suffix('%').unwrap_or(amount_alone).trim();
         match percent.parse::<f64>() {
             Ok(percent) if (0.0..=1000.0).contains(&percent) => Ok(Gate { slower: percent / 100.0 }),
             _ => Err(GateError::Amount(amount.into())),
@@ -54,14 +56,35 @@ impl FromStr for Gate {
 
 impl std::fmt::Display for Gate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.slower > 0.0 { write!(f, "slower:{}%", self.slower * 100.0) } else { f.write_str("slower") }
+        if self.slower <= 0.0 {
+            return f.write_str("slower");
+        }
+        let percent = self.slower * 100.0;
+        // 0.07 * 100 is 7.000000000000001: the fewest digits that are read as this gate again.
+        let fewest = (0..=17).map(|digits| format!("{percent:.digits$}"));
+        let fewest =
+            fewest.into_iter().find(|text| text.parse().is_ok_and(|read: f64| read / 100.0 == self.slower));
+        write!(f, "slower:{}%", fewest.unwrap_or_else(|| percent.to_string()))
     }
 }
 
 impl Gate {
-    /// Is this contrast not decided, and may it be slower by what the gate does not allow?
-    pub fn is_open(&self, verdict: Verdict, code: Option<RatioInterval>) -> bool {
-        verdict == Verdict::Inconclusive && code.is_none_or(|code| code.upper - 1.0 >= self.slower)
+    /// The slowdown from which on nothing passes, a fraction: the gate's own, or where it names none the least effect that counts.
+    pub fn allowed(&self, minimum_effect: f64) -> f64 {
+        if self.slower > 0.0 { self.slower } else { minimum_effect }
+    }
+
+    /// Does this contrast neither fail nor pass? It passes where its code is proven to be the same, or where its interval ends
+    /// below what is not allowed.
+    pub fn is_open(
+        &self,
+        verdict: Verdict,
+        code: Option<RatioInterval>,
+        proven: bool,
+        minimum_effect: f64,
+    ) -> bool {
+        let reaches = |code: RatioInterval| code.upper - 1.0 >= self.allowed(minimum_effect);
+        !proven && !self.fails(verdict, code) && code.is_none_or(reaches)
     }
 
     /// Does this contrast fail it?
@@ -81,11 +104,43 @@ mod tests {
         assert_eq!("slower:2%".parse(), Ok(Gate { slower: 0.02 }));
         assert_eq!("slower: 0.5 %".parse(), Ok(Gate { slower: 0.005 }));
         assert_eq!("slower".parse(), Ok(Gate { slower: 0.0 }));
-        assert_eq!("slower:2%".parse::<Gate>().unwrap().to_string(), "slower:2%");
         assert_eq!("faster:2%".parse::<Gate>(), Err(GateError::Kind("faster".into())));
-        for wrong in ["slower:", "slower:two", "slower:-1%", "slower:2000%"] {
+        for wrong in ["slower:", "slower:two", "slower:-1%", "slower:2000%", "slower:2%%", "slower:%"] {
             assert!(matches!(wrong.parse::<Gate>(), Err(GateError::Amount(_))), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_gate_is_shown_as_it_was_written() {
+        for tenths in 1..=10_000 {
+            let whole = if tenths % 10 == 0 { String::new() } else { format!(".{}", tenths % 10) };
+            let text = format!("slower:{}{whole}%", tenths / 10);
+            assert_eq!(text.parse::<Gate>().unwrap().to_string(), text);
+        }
+        assert_eq!("slower:0.125%".parse::<Gate>().unwrap().to_string(), "slower:0.125%");
+        assert_eq!("slower:0%".parse::<Gate>().unwrap().to_string(), "slower");
+    }
+
+    #[test]
+    fn what_may_be_slower_by_more_than_is_allowed_has_not_passed() {
+        let open = |gate: &str, verdict, ends: [f64; 3], proven| {
+            let code = RatioInterval { ratio: ends[1], lower: ends[0], upper: ends[2] };
+            gate.parse::<Gate>().unwrap().is_open(verdict, Some(code), proven, 0.01)
+        };
+        assert!(open("slower:2%", Verdict::Slower, [1.005, 1.019, 1.05], false));
+        assert!(!open("slower:2%", Verdict::Slower, [1.005, 1.01, 1.019], false));
+        assert!(!open("slower:2%", Verdict::Slower, [1.01, 1.03, 1.05], false), "it fails");
+        assert!(open("slower:1%", Verdict::Equivalent, [0.97, 1.0, 1.03], false));
+        assert!(!open("slower:1%", Verdict::Equivalent, [0.97, 1.0, 1.03], true), "the same code");
+        assert!(!open("slower:2%", Verdict::Inconclusive, [0.9, 0.98, 1.01], false));
+        assert!(!open("slower", Verdict::Equivalent, [0.995, 1.0, 1.005], false), "less than counts");
+        assert!(
+            open("slower:0.2%", Verdict::Equivalent, [0.995, 1.0, 1.005], false),
+            "more than was asked for"
+        );
+        let unknown = Gate { slower: 0.02 };
+        assert!(unknown.is_open(Verdict::Inconclusive, None, false, 0.01));
+        assert!(!unknown.is_open(Verdict::Equivalent, None, true, 0.01));
     }
 
     /// `as_built` and `code` are the candidate's times; the baseline's are 1.

@@ -161,9 +161,9 @@ impl Compared {
     }
 }
 
-/// The step from which on a gate fails: steps below the least one that counts are none.
+/// The step from which on a gate fails, a logarithm, as is the least one that counts.
 pub fn limit(gate: &Gate, minimum: f64) -> f64 {
-    gate.slower.ln_1p().max(minimum)
+    gate.allowed(minimum.exp_m1()).ln_1p()
 }
 
 /// What rounding took from a printed number, as the standard deviation of its logarithm: its last digit over √12.

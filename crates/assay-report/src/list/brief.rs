@@ -185,8 +185,11 @@ impl Brief {
                 Some(Found { who, place, verdict: found.verdict?, code, proven })
             })
             .collect();
-        let failed = page.gate.as_ref().is_some_and(|gate| !gate.passed);
-        let gate = if failed { "gate failed; " } else { "" };
+        let gate = match &page.gate {
+            Some(gate) if !gate.failed.is_empty() => "gate failed; ",
+            Some(gate) if !gate.passed => "gate undecided; ",
+            _ => "",
+        };
         if page.benchmarks.is_empty() {
             return Self { text: "nothing compared".into(), tone: Tone::Nothing, whole };
         }

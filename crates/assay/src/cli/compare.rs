@@ -237,14 +237,15 @@ fn show(arguments: &CompareArguments, page: &ComparePage) -> Result<u8> {
     Ok(exit_code(page))
 }
 
-/// 0 done, 1 the gate failed or something was not measured, 3 nothing was.
+/// 0 done, 1 the gate failed, something was not measured or it was interrupted, 3 nothing was measured or the gate is undecided.
 pub fn exit_code(page: &ComparePage) -> u8 {
-    let gate = page.gate.as_ref().is_some_and(|gate| !gate.passed);
-    match page.measured.stopped_because {
-        Stopped::Nothing => UNABLE,
+    match (page.measured.stopped_because, &page.gate) {
+        (Stopped::Nothing, _) => UNABLE,
         _ if page.benchmarks.is_empty() => UNABLE,
-        Stopped::Interrupted => FAILED,
-        _ if gate || !page.spoilt.is_empty() => FAILED,
+        (_, Some(gate)) if !gate.failed.is_empty() => FAILED,
+        (Stopped::Interrupted, None) => FAILED,
+        _ if !page.spoilt.is_empty() => FAILED,
+        (_, Some(gate)) if !gate.passed => UNABLE,
         _ => DONE,
     }
 }

@@ -13,6 +13,7 @@ use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, KeptRow, Ledger};
 use assay_lab::view;
 use assay_pure::compare::Gate;
+use assay_pure::words;
 use assay_report::gate::GateResult;
 use assay_report::list::Brief;
 use assay_report::markdown::markdown;
@@ -182,6 +183,7 @@ fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>) -> Result
     let is_it = |row: &KeptRow| row.id == ended.campaign;
     view::keep_answer(&ledger, Kept::Campaign, is_it, Brief::of_campaign(&page))?;
     page.gate = arguments.gate.map(|gate| GateResult::of_campaign(&page, gate));
+    let hidden = arguments.gate.and_then(|gate| finer_than_measured(&page, gate));
     if !arguments.prints_data() {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
         screen::show(&render(&page, screen::width(), screen::look(), detail));
@@ -196,10 +198,27 @@ fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>) -> Result
             file.display()
         ));
     }
+    if let Some(why) = hidden {
+        screen::tell(&why);
+    }
     if ended.interrupted {
         screen::tell("assay: interrupted. Every finished round is kept; `--resume` continues from there.");
     }
     Ok(page)
+}
+
+/// Why a gate may stay undecided however long it is measured: measuring ends where the minimum effect is decided.
+fn finer_than_measured(page: &Page, gate: Gate) -> Option<String> {
+    let margin = page.campaign.minimum_effect;
+    let open = page.gate.as_ref().is_some_and(|found| !found.undecided.is_empty());
+    (open && gate.slower > 0.0 && gate.slower < margin).then(|| {
+        format!(
+            "assay: the gate {gate} is finer than the experiment's minimum effect ({}), at which measuring ends: set \
+             minimum_effect = \"{}\" in the file",
+            words::asked(margin),
+            words::asked(gate.slower)
+        )
+    })
 }
 
 /// A word on the sweeps of a file, which are measured by another verb.
@@ -225,16 +244,16 @@ fn hint(asked: &CampaignRequest) -> Option<String> {
     experiment::in_short(&facts, &outline.experiment.accept)
 }
 
-/// 0 done, 1 the gate or some cell failed or it was interrupted, 3 nothing could be measured or the gate is undecided.
+/// 0 done, 1 the gate or some cell failed or it was interrupted, 3 nothing could be measured or the gate is undecided, as it is of
+/// what was interrupted.
 pub fn exit_code(page: &Page) -> u8 {
     let failed = page.failures.iter().any(|failure| failure.kind == FailureKind::Failed);
-    let gate = page.gate.as_ref().map(|gate| (gate.failed.is_empty(), gate.passed));
-    match (page.campaign.stopped_because, gate) {
+    match (page.campaign.stopped_because, &page.gate) {
         (Stopped::Nothing, _) => UNABLE,
-        (Stopped::Interrupted, _) => FAILED,
-        (_, Some((false, _))) => FAILED,
+        (_, Some(gate)) if !gate.failed.is_empty() => FAILED,
+        (Stopped::Interrupted, None) => FAILED,
         _ if failed => FAILED,
-        (_, Some((_, false))) => UNABLE,
+        (_, Some(gate)) if !gate.passed => UNABLE,
         _ => DONE,
     }
 }

@@ -47,7 +47,7 @@ function comparisonParts(shown) {
         ["measuring", `${lasting(measured.seconds)}: ${plural(measured.visits, "visit")}, ${plural(measured.rounds, "round")}, ${plural(measured.rotations, "rotation")}; ended because: ${spoken(measured.stopped_because)}`],
         ["intervals", `${share(measured.confidence)} for all benchmarks together; effects below ${share(measured.minimum_effect)} are equivalent`],
         ["control", page.twin_control.note],
-        ["gate", page.gate ? `${page.gate.gate}: ${page.gate.passed ? "passed" : "failed"}${page.gate.failed.length > 0 ? ` (${page.gate.failed.join(", ")})` : ""}` : null],
+        ["gate", page.gate ? `${page.gate.gate}: ${page.gate.passed ? "passed" : page.gate.failed.length > 0 ? "failed" : "undecided"}${page.gate.failed.length > 0 ? ` (${page.gate.failed.join(", ")})` : ""}` : null],
         ["processor", `${measured.cpu}${measured.pinned_cpu === null ? "" : `, pinned to ${measured.pinned_cpu}`}`],
         ["seed", String(measured.seed)],
         ["ledger", measured.ledger],
