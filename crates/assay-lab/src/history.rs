@@ -14,7 +14,7 @@ use anyhow::Result;
 use assay_pure::compare::Gate;
 use assay_pure::history::Sensitivity;
 use assay_report::history::{HISTORY_SCHEMA, HistoryPage, answer};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What is asked of the ledgers.
 #[derive(Clone, Debug)]
@@ -128,20 +128,4 @@ fn newest(ledgers: &[Ledger]) -> Result<String> {
         places.join(", ")
     ))
     .into())
-}
-
-/// The name of an experiment file's experiment, where a file is given in place of a name.
-///
-/// # Errors
-/// The file is there, but is no experiment.
-pub fn name_of(given: &str) -> Result<String> {
-    let path = Path::new(given);
-    if path.extension().is_none_or(|extension| extension != "toml") || !path.is_file() {
-        return Ok(given.to_owned());
-    }
-    let text = assay_linux::given::read_text(path)?;
-    let read = assay_pure::experiment::Experiment::from_toml(&text, given);
-    let read = read
-        .map_err(|_| Misuse(format!("{given} is no experiment: `assay plan {given}` says what is wrong")))?;
-    Ok(read.experiment.name)
 }

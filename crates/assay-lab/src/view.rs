@@ -1,5 +1,6 @@
 //! What the ledger keeps, ready to be shown: for each thing its page, its samples, and the command that measures it again.
 
+mod again;
 mod answers;
 mod list;
 mod lookup;
@@ -8,9 +9,9 @@ mod samples;
 mod state;
 
 pub use list::{Judge, ListRequest, list};
-pub use lookup::{experiment_named, named};
+pub use lookup::{Newest, experiment_named, named, named_in_ledger, newest};
 pub use pages::AnyPage;
-pub use state::{State, state};
+pub use state::{State, is_measured, state};
 
 use crate::store::{Kept, KeptRow, Ledger};
 use crate::{campaign, compare, stages, sweep};
@@ -102,12 +103,7 @@ fn of_campaign(ledger: &Ledger, id: i64) -> Result<Shown> {
     Ok(Shown {
         next: assay_report::answer::next(&page),
         samples: Some(samples),
-        command: Some(format!(
-            "assay run {} --seed {} --budget {}",
-            quoted(&file.name),
-            page.campaign.seed,
-            page.campaign.budget_seconds
-        )),
+        command: Some(again::of_campaign(&row, &file.name)),
         file: Some(file),
         caches: caches_of(&row.machine),
         version: ledger.version_of(id)?,
@@ -120,18 +116,7 @@ fn of_comparison(ledger: &Ledger, id: i64) -> Result<Shown> {
     let page = compare::compose::page(ledger, Some(id), true)?;
     let mut samples = samples::of_comparison(ledger, &page)?.thinned();
     samples.all = Some(format!("assay report comparison/{id} -o samples.csv"));
-    let command = match &page.build {
-        Some(build) => {
-            let bench = page.bench.first().map(String::as_str).unwrap_or_default();
-            let sides = page.sides.iter().filter_map(|side| side.revision.as_ref());
-            let sides: Vec<String> = sides.map(|revision| format!(" {revision}")).collect();
-            format!("assay compare --build {} --bench {}{}", quoted(build), quoted(bench), sides.concat())
-        }
-        None => {
-            let commands: Vec<String> = page.bench.iter().map(|command| quoted(command)).collect();
-            format!("assay compare --seed {} -- {}", page.measured.seed, commands.join(" "))
-        }
-    };
+    let command = again::of_comparison(&page, row.asked["budget_seconds"].as_f64());
     Ok(Shown {
         next: assay_report::compare::next(&page),
         samples: Some(samples),
@@ -151,10 +136,11 @@ fn of_sweep(ledger: &Ledger, id: i64) -> Result<Shown> {
     samples.all = Some(format!("assay report sweep/{id} -o samples.csv"));
     let file = row.as_ref().map(|row| file_of(&row.experiment, &row.experiment_text));
     let name = file.as_ref().map_or("FILE", |file| file.name.as_str());
+    let sweep = ledger.sweep(Some(id))?.context("the sweep is gone")?;
     Ok(Shown {
         next: assay_report::sweep::next(&page),
         samples: Some(samples),
-        command: Some(format!("assay sweep {} {}", quoted(name), quoted(&page.key.sweep))),
+        command: Some(again::of_sweep(&sweep, row.as_ref(), name)),
         file,
         caches: page.machine.caches.clone(),
         version: first.map(|campaign| ledger.version_of(campaign)).transpose()?.flatten(),
@@ -174,7 +160,7 @@ fn diary_page(ledger: &Ledger, name: &str) -> Result<(StagesPage, Value)> {
 fn of_diary(ledger: &Ledger, name: &str) -> Result<Shown> {
     let (page, machine) = diary_page(ledger, name)?;
     let mut samples = samples::of_diary(ledger, &page)?.thinned();
-    samples.all = Some(format!("assay report {} -o samples.csv", quoted(&format!("diary/{name}"))));
+    samples.all = Some(format!("assay report {} -o samples.csv", again::quoted(&format!("diary/{name}"))));
     Ok(Shown {
         next: assay_report::stages::next(&page),
         samples: Some(samples),
@@ -196,26 +182,4 @@ fn caches_of(machine: &Value) -> Vec<CacheSize> {
     let facts = machine["caches"].as_array().into_iter().flatten();
     let facts: Vec<String> = facts.filter_map(|fact| fact.as_str().map(str::to_owned)).collect();
     caches(&facts).into_iter().map(|cache| CacheSize { name: cache.name, bytes: cache.bytes }).collect()
-}
-
-/// A word as a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._-/=+:,@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shell_reads_back_what_is_quoted() {
-        assert_eq!(quoted("a-b.toml"), "a-b.toml");
-        assert_eq!(quoted("make -j2"), "'make -j2'");
-        assert_eq!(quoted("it's; rm"), "'it'\\''s; rm'");
-        assert_eq!(quoted(""), "''");
-    }
 }

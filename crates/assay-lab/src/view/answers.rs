@@ -6,7 +6,7 @@
 
 use super::Thing;
 use crate::store::{KeptRow, Ledger};
-use assay_linux::output;
+use assay_linux::{given, output};
 use assay_report::list::Brief;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,9 +33,7 @@ impl Answers {
     /// Those of a ledger; none where there are none of this build.
     pub fn of(ledger: &Path) -> Self {
         let by = this_build();
-        let read = std::fs::read(file_of(ledger)).ok();
-        let kept: Option<Answers> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        kept.filter(|kept| kept.by == by).unwrap_or(Self { by, told: BTreeMap::new() })
+        read(&file_of(ledger)).filter(|kept| kept.by == by).unwrap_or(Self { by, told: BTreeMap::new() })
     }
 
     /// What was told of a thing that ended; none where it went on since.
@@ -51,10 +49,14 @@ impl Answers {
         }
     }
 
-    /// Writes them, as far as that can be done.
+    /// Writes them, as far as that can be done: where nothing lies yet, or such answers. A ledger that somebody else sent may come
+    /// with a link of that name, and listing it must not write over what the link leads to.
     pub fn keep(&self, ledger: &Path) {
-        if let Ok(text) = serde_json::to_vec(self) {
-            let _ = output::write(&file_of(ledger), &text);
+        let file = file_of(ledger);
+        if (is_free(&file) || read(&file).is_some())
+            && let Ok(text) = serde_json::to_vec(self)
+        {
+            let _ = output::write(&file, &text);
         }
     }
 }
@@ -70,6 +72,17 @@ fn file_of(ledger: &Path) -> PathBuf {
     let mut name = ledger.as_os_str().to_owned();
     name.push(".answers");
     PathBuf::from(name)
+}
+
+fn is_free(file: &Path) -> bool {
+    std::fs::symlink_metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// The answers in a file of our own: no link, no pipe.
+fn read(file: &Path) -> Option<Answers> {
+    let own = std::fs::symlink_metadata(file).is_ok_and(|found| found.is_file());
+    let bytes = own.then(|| given::read(file, given::DATA).ok()).flatten()?;
+    serde_json::from_slice(&bytes).ok()
 }
 
 /// What tells this build from others: its version does not, while it is being worked on.
@@ -112,5 +125,30 @@ mod tests {
         assert_eq!(Answers::of(&ledger).get(&row(Some(2.0))), None, "another build's rules may be others");
         std::fs::write(folder.path().join("l.db.answers"), "rubbish").unwrap();
         assert_eq!(Answers::of(&ledger).get(&row(Some(2.0))), None);
+    }
+
+    #[test]
+    fn only_answers_are_written_over_and_no_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (ledger, file) = (folder.path().join("l.db"), folder.path().join("l.db.answers"));
+        let notes = folder.path().join("notes.txt");
+        let answers = Answers::of(&ledger);
+        std::fs::write(&file, "mine").unwrap();
+        answers.keep(&ledger);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+        std::fs::remove_file(&file).unwrap();
+        for text in ["precious", "{\"by\":\"another\",\"told\":{}}"] {
+            std::fs::write(&notes, text).unwrap();
+            std::os::unix::fs::symlink(&notes, &file).unwrap();
+            answers.keep(&ledger);
+            assert_eq!(std::fs::read_to_string(&notes).unwrap(), text);
+            std::fs::remove_file(&file).unwrap();
+        }
+        std::os::unix::fs::symlink(folder.path().join("nowhere"), &file).unwrap();
+        answers.keep(&ledger);
+        assert!(!folder.path().join("nowhere").exists());
+        std::fs::remove_file(&file).unwrap();
+        answers.keep(&ledger);
+        assert!(file.is_file(), "where nothing lies they are kept");
     }
 }

@@ -1,7 +1,7 @@
 //! What a ledger has, as a list: which rows were asked for, what was asked and answered in each.
 //!
-//! Answers are those that were kept when the measurements ended ([`Answers`]); what is missing is judged once and kept. Only rows
-//! that are shown are judged.
+//! Answers are those that were kept when the measurements ended ([`Answers`]); what is missing is judged once and kept. Why
+//! something cannot be judged is never kept: it may pass. Only rows that are shown are judged.
 
 use super::answers::Answers;
 use super::lookup::newest_first;
@@ -182,17 +182,27 @@ fn answers(ledger: &Ledger, rows: &[KeptRow], judge: Judge, on: &mut dyn FnMut(E
     let mut kept = Answers::of(ledger.path());
     let over = |row: &&KeptRow| row.finished_at.is_some() && row.stopped.is_some();
     let missing: Vec<&KeptRow> = rows.iter().filter(over).filter(|row| kept.get(row).is_none()).collect();
+    let mut unreadable = Vec::new();
     if judge == Judge::Missing && !missing.is_empty() {
         for (row, answer) in judged(ledger.path(), &missing, on) {
-            kept.put(row, answer);
+            match answer {
+                Ok(answer) => kept.put(row, answer),
+                Err(why) => unreadable.push((Thing::from(row), Brief::unreadable(&why))),
+            }
         }
         kept.keep(ledger.path());
     }
-    rows.iter().map(|row| kept.get(row).filter(|_| over(&row)).cloned()).collect()
+    let why =
+        |row: &KeptRow| unreadable.iter().find(|(thing, _)| *thing == Thing::from(row)).map(|(_, why)| why);
+    rows.iter().map(|row| kept.get(row).or_else(|| why(row)).filter(|_| over(&row)).cloned()).collect()
 }
 
-/// Judges them, on all processors: nothing is measured meanwhile by this process.
-fn judged<'a>(path: &Path, rows: &[&'a KeptRow], on: &mut dyn FnMut(Event)) -> Vec<(&'a KeptRow, Brief)> {
+/// Judges them, on all processors: nothing is measured meanwhile by this process. For each its answer, or why there is none.
+fn judged<'a>(
+    path: &Path,
+    rows: &[&'a KeptRow],
+    on: &mut dyn FnMut(Event),
+) -> Vec<(&'a KeptRow, Result<Brief, String>)> {
     on(Event::Phase { name: "verdicts".into() });
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(rows.len());
     let next = AtomicUsize::new(0);
@@ -207,7 +217,7 @@ fn judged<'a>(path: &Path, rows: &[&'a KeptRow], on: &mut dyn FnMut(Event)) -> V
                     let page = ledger.as_ref().map_err(|error| format!("{error:#}"));
                     let page = page
                         .and_then(|ledger| AnyPage::of(ledger, row).map_err(|error| format!("{error:#}")));
-                    let answer = page.map_or_else(|why| Brief::unreadable(&why), |page| page.brief());
+                    let answer = page.map(|page| page.brief());
                     if let Ok(mut found) = found.lock() {
                         found.push((row, answer));
                     }
@@ -227,6 +237,7 @@ fn judged<'a>(path: &Path, rows: &[&'a KeptRow], on: &mut dyn FnMut(Event)) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::{Led, NewCampaign};
     use serde_json::json;
 
     #[test]
@@ -241,6 +252,29 @@ mod tests {
         assert_eq!(of_sweep(&sweep), "multi_byte from 0 % to 100 %");
         assert_eq!(of_comparison(&json!({"bench": ["./b"], "build": "make"})), "./b, built by make");
         assert_eq!(of_diary(&json!({"stages": [1, 2], "references": [1]})), "2 stages, 1 reference");
+    }
+
+    #[test]
+    fn why_something_cannot_be_judged_is_shown_and_never_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&folder.path().join("l.db")).unwrap();
+        let spec = json!({ "question": "of an incompatible version" });
+        let new = NewCampaign {
+            experiment: "sums",
+            question: "q",
+            experiment_text: "",
+            spec: &spec,
+            machine: &spec,
+            pinned_cpu: None,
+            sources: None,
+        };
+        let id = ledger.begin(&new).unwrap();
+        ledger.finish(Led::Campaign, id, Some(Stopped::Decided)).unwrap();
+        let page = list(&ledger, &ListRequest::default(), Judge::Missing, 0.0, &mut |_| {}).unwrap();
+        let said = &page.rows[0].answer.as_ref().unwrap().text;
+        assert!(said.starts_with("cannot be shown: "), "{said}");
+        let row = &ledger.kept(Kept::Campaign).unwrap()[0];
+        assert_eq!(Answers::of(ledger.path()).get(row), None);
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! What a word means that names something of a ledger: one rule for every verb that reads.
 //!
-//! In this order: nothing, or `last`, is the newest; a number is a campaign's; `sweep/2` and `diary/NAME` say the kind, too; an
-//! experiment's file or a name means the newest of that name; then the only name that begins so. `~1` behind it is the one
-//! before, `~2` the one before that.
+//! Nothing said is the newest. Of a word, in this order: a name that is written so, be it `last` or `3`, means the newest of
+//! that name; `last` the newest of all; a number a campaign's; then an experiment's file its name; then the only name that
+//! begins so. `sweep/2`, `run/last` and `diary/NAME` say the kind, too, and `campaign/3` is the campaign where an experiment is
+//! called 3. `~1` behind a word is the one before, `~2` the one before that.
 
 use crate::campaign::compose::rfc3339;
 use crate::lead::Misuse;
 use crate::store::{Kept, KeptRow, Ledger};
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::words;
@@ -22,26 +23,80 @@ const TOLD: usize = 8;
 /// [`Misuse`]: nothing has this name, and which is the nearest; or the ledger cannot be read.
 pub fn named(ledger: &Ledger, text: Option<&str>, kinds: &[Kept]) -> Result<KeptRow> {
     let rows = newest_first(ledger, kinds)?;
-    let among = Among { ledger, rows: &rows, kinds };
-    among.find(text.unwrap_or(LAST))
+    let among = Among { ledger, rows: &rows, kinds, files: true };
+    Ok(text.map_or_else(|| among.newest(), |text| among.find(text))?)
 }
 
-/// The experiment's name that a word means: as [`named`], or a name of imported files.
+/// [`named`] of a word that somebody else may have written: no file is opened for it.
 ///
 /// # Errors
 /// As of [`named`].
-pub fn experiment_named(ledger: &Ledger, text: &str) -> Result<String> {
+pub fn named_in_ledger(ledger: &Ledger, text: &str, kinds: &[Kept]) -> Result<KeptRow> {
+    let rows = newest_first(ledger, kinds)?;
+    Ok(Among { ledger, rows: &rows, kinds, files: false }.find(text)?)
+}
+
+/// The experiment's name that a word means: as [`named`], or a name of imported files. A further ledger is asked only where
+/// nothing in those before it has such a name.
+///
+/// # Errors
+/// As of [`named`] in the first ledger, or in the first one where the word could mean several.
+pub fn experiment_named(ledgers: &[Ledger], text: &str) -> Result<String> {
+    let mut unknown = None;
+    for ledger in ledgers {
+        match experiment_in(ledger, text) {
+            Err(miss @ Miss::Unknown(_)) => unknown = unknown.or(Some(miss)),
+            found => return Ok(found?),
+        }
+    }
+    Err(unknown.map_or_else(|| anyhow!("there is no ledger to look in"), Into::into))
+}
+
+fn experiment_in(ledger: &Ledger, text: &str) -> Result<String, Miss> {
     let imported = ledger.imported_names()?;
     let rows = newest_first(ledger, &[Kept::Campaign])?;
     let is_own = rows.iter().any(|row| row.name == text);
     if !is_own && imported.iter().any(|name| name == text) {
         return Ok(text.to_owned());
     }
-    let found = Among { ledger, rows: &rows, kinds: &[Kept::Campaign] }.find(text);
-    found.map(|row| row.name).or_else(|error| {
-        let begins: Vec<&String> = imported.iter().filter(|name| begins(name, text)).collect();
-        if let [only] = begins[..] { Ok(only.clone()) } else { Err(error) }
-    })
+    match (Among { ledger, rows: &rows, kinds: &[Kept::Campaign], files: true }).find(text) {
+        Ok(row) => Ok(row.name),
+        Err(Miss::Unknown(error)) => {
+            let begins: Vec<&String> = imported.iter().filter(|name| begins(name, text)).collect();
+            if let [only] = begins[..] { Ok(only.clone()) } else { Err(Miss::Unknown(error)) }
+        }
+        Err(refused) => Err(refused),
+    }
+}
+
+/// Why a word means nothing.
+#[derive(Debug)]
+enum Miss {
+    /// Nothing has this name.
+    Unknown(Misuse),
+    /// It means several, or something else is wrong.
+    Refused(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Miss {
+    fn from(error: anyhow::Error) -> Self {
+        Miss::Refused(error)
+    }
+}
+
+impl From<Misuse> for Miss {
+    fn from(misuse: Misuse) -> Self {
+        Miss::Refused(misuse.into())
+    }
+}
+
+impl From<Miss> for anyhow::Error {
+    fn from(miss: Miss) -> Self {
+        match miss {
+            Miss::Unknown(misuse) => misuse.into(),
+            Miss::Refused(error) => error,
+        }
+    }
 }
 
 const LAST: &str = "last";
@@ -56,6 +111,26 @@ pub(super) fn newest_first(ledger: &Ledger, kinds: &[Kept]) -> Result<Vec<KeptRo
     Ok(rows)
 }
 
+/// What a ledger has, by whether it ended.
+#[derive(Clone, Debug)]
+pub struct Newest {
+    /// The newest that ended.
+    pub ended: Vec<KeptRow>,
+    /// All that did not: they are under way, or were killed.
+    pub open: Vec<KeptRow>,
+}
+
+/// The newest things that ended, at most so many, and all that did not.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn newest(ledger: &Ledger, most: usize) -> Result<Newest> {
+    let all = newest_first(ledger, &Kept::ALL)?;
+    let (mut ended, open): (Vec<_>, Vec<_>) = all.into_iter().partition(|row| row.stopped.is_some());
+    ended.truncate(most);
+    Ok(Newest { ended, open })
+}
+
 pub(super) fn begins(name: &str, text: &str) -> bool {
     name.to_lowercase().starts_with(&text.to_lowercase())
 }
@@ -64,10 +139,16 @@ struct Among<'a> {
     ledger: &'a Ledger,
     rows: &'a [KeptRow],
     kinds: &'a [Kept],
+    /// Whether a word can be an experiment's file.
+    files: bool,
 }
 
 impl Among<'_> {
-    fn find(&self, text: &str) -> Result<KeptRow> {
+    fn newest(&self) -> Result<KeptRow, Miss> {
+        Ok(self.rows.first().cloned().ok_or_else(|| Misuse(self.nothing_yet()))?)
+    }
+
+    fn find(&self, text: &str) -> Result<KeptRow, Miss> {
         if self.rows.is_empty() && text == LAST {
             return Err(Misuse(self.nothing_yet()).into());
         }
@@ -82,9 +163,9 @@ impl Among<'_> {
             return Ok(self.nth(&of_kind, back, text)?.clone());
         }
         if let (Ok(id), 0) = (name.parse::<i64>(), back) {
-            return self.numbered(kind.unwrap_or(self.kinds[0]), id);
+            return Ok(self.numbered(kind.unwrap_or(self.kinds[0]), id)?);
         }
-        let name = name_in_file(name)?;
+        let name = if self.files { name_in_file(name)? } else { name.to_owned() };
         let exact: Vec<&KeptRow> = of_kind.iter().copied().filter(|row| row.name == name).collect();
         if !exact.is_empty() {
             return Ok(self.nth(&exact, back, &name)?.clone());
@@ -100,7 +181,7 @@ impl Among<'_> {
                 let found: Vec<&KeptRow> = of_kind.into_iter().filter(|row| row.name == only).collect();
                 Ok(self.nth(&found, back, only)?.clone())
             }
-            [] => Err(Misuse(self.unknown(&name)).into()),
+            [] => Err(Miss::Unknown(Misuse(self.unknown(&name)))),
             _ => {
                 let list = told(&names);
                 Err(Misuse(format!("{} names begin with `{name}`: {list}; write more of it", names.len()))
@@ -228,20 +309,23 @@ mod tests {
     use crate::store::{NewCampaign, NewSweep};
     use serde_json::json;
 
+    fn campaign<'a>(name: &'a str, spec: &'a serde_json::Value) -> NewCampaign<'a> {
+        NewCampaign {
+            experiment: name,
+            question: "q",
+            experiment_text: "",
+            spec,
+            machine: spec,
+            pinned_cpu: None,
+            sources: None,
+        }
+    }
+
     fn ledger(folder: &Path) -> Ledger {
         let ledger = Ledger::open(&folder.join("l.db")).unwrap();
         let spec = json!({ "question": "?" });
         for name in ["sums", "sums", "sort", "varint", "sums"] {
-            let new = NewCampaign {
-                experiment: name,
-                question: "q",
-                experiment_text: "",
-                spec: &spec,
-                machine: &spec,
-                pinned_cpu: None,
-                sources: None,
-            };
-            ledger.begin(&new).unwrap();
+            ledger.begin(&campaign(name, &spec)).unwrap();
         }
         ledger.begin_sweep(&NewSweep { name: "sizes", question: "q", spec: &spec, asked: &spec }).unwrap();
         ledger
@@ -292,9 +376,44 @@ mod tests {
     fn an_experiment_is_found_by_its_campaign_too() {
         let folder = tempfile::tempdir().unwrap();
         let ledger = ledger(folder.path());
-        assert_eq!(experiment_named(&ledger, "3").unwrap(), "sort");
-        assert_eq!(experiment_named(&ledger, "vari").unwrap(), "varint");
-        assert!(experiment_named(&ledger, "vairnt").unwrap_err().to_string().contains("`varint`"));
+        let other = Ledger::open(&folder.path().join("other.db")).unwrap();
+        other.begin(&campaign("elsewhere", &json!({}))).unwrap();
+        let ledgers = [ledger, other];
+        let found = |text: &str| experiment_named(&ledgers, text).map_err(|error| error.to_string());
+        assert_eq!(found("3").as_deref(), Ok("sort"));
+        assert_eq!(found("vari").as_deref(), Ok("varint"));
+        assert!(found("vairnt").unwrap_err().contains("`varint`"));
+        assert_eq!(found("else").as_deref(), Ok("elsewhere"), "only another ledger has it");
+        assert!(
+            found("s").unwrap_err().contains("2 names begin with `s`"),
+            "which is no reason to look elsewhere"
+        );
+    }
+
+    #[test]
+    fn names_that_look_like_numbers_hide_only_what_can_be_said_otherwise() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&folder.path().join("l.db")).unwrap();
+        for name in ["last", "2", "sums", "sort"] {
+            ledger.begin(&campaign(name, &json!({}))).unwrap();
+        }
+        let id = |text: Option<&str>| named(&ledger, text, &Kept::ALL).unwrap().id;
+        assert_eq!((id(Some("last")), id(Some("2")), id(None)), (1, 2, 4));
+        ledger.begin(&campaign("2", &json!({}))).unwrap();
+        assert_eq!((id(Some("2")), id(Some("campaign/2")), id(Some("run/last"))), (5, 2, 5));
+    }
+
+    #[test]
+    fn a_word_of_somebody_else_opens_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = ledger(folder.path());
+        let file = folder.path().join("probe.toml");
+        std::fs::write(&file, "no experiment").unwrap();
+        let word = file.to_str().unwrap();
+        let said = |found: Result<KeptRow>| found.unwrap_err().to_string();
+        assert!(said(named(&ledger, Some(word), &Kept::ALL)).contains("is no experiment"));
+        assert!(said(named_in_ledger(&ledger, word, &Kept::ALL)).contains("is called"));
+        assert_eq!(named_in_ledger(&ledger, "sort", &Kept::ALL).unwrap().id, 3);
     }
 
     #[test]

@@ -22,7 +22,30 @@ pub struct State {
 /// # Errors
 /// The ledger cannot be read.
 pub fn state(ledger: &Ledger, row: &KeptRow, now: f64) -> Result<State> {
-    let parts: Vec<Advance> = match row.kind {
+    let parts = parts(ledger, row)?;
+    // A diary's sentence is of its last session, a sweep's of all its steps.
+    let shown = if row.kind == Kept::Diary { parts.last().cloned() } else { Some(together(&parts)) };
+    Ok(told(row.stopped, &shown.unwrap_or_default(), &parts, now))
+}
+
+/// Whether one of these is being measured, as far as the ledger tells: it has not ended, and began or had a round lately.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn is_measured(ledger: &Ledger, rows: &[KeptRow], now: f64) -> Result<bool> {
+    /// Longer than most rounds and builds, seconds.
+    const LATELY: f64 = 120.0;
+    for row in rows.iter().filter(|row| row.stopped.is_none()) {
+        let rounds = parts(ledger, row)?.into_iter().filter_map(|one| one.last_at);
+        if now - rounds.fold(row.started_at, f64::max) < LATELY {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn parts(ledger: &Ledger, row: &KeptRow) -> Result<Vec<Advance>> {
+    Ok(match row.kind {
         Kept::Campaign => vec![ledger.advance_of_campaign(row.id)?],
         Kept::Comparison => vec![ledger.advance_of_comparison(row.id)?],
         Kept::Sweep => {
@@ -33,10 +56,7 @@ pub fn state(ledger: &Ledger, row: &KeptRow, now: f64) -> Result<State> {
             let sessions = ledger.sessions(&row.name)?;
             sessions.iter().map(|one| ledger.advance_of_comparison(one.comparison)).collect::<Result<_>>()?
         }
-    };
-    // A diary's sentence is of its last session, a sweep's of all its steps.
-    let shown = if row.kind == Kept::Diary { parts.last().cloned() } else { Some(together(&parts)) };
-    Ok(told(row.stopped, &shown.unwrap_or_default(), &parts, now))
+    })
 }
 
 fn together(parts: &[Advance]) -> Advance {

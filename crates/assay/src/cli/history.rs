@@ -44,10 +44,13 @@ pub struct HistoryArguments {
     pub places: StoragePaths,
 }
 
-/// The experiment that is meant, by the rule of all verbs that read. What only another ledger has is taken as it is.
-fn name(arguments: &HistoryArguments, text: &str, ledgers: &[PathBuf]) -> Result<String> {
-    let found = view::experiment_named(&Ledger::open(&ledgers[0])?, text);
-    if found.is_err() && !arguments.also.is_empty() { history::name_of(text) } else { found }
+/// The experiment that is meant, by the rule of all verbs that read; one that the first ledger does not have may be in another.
+fn name(text: &str, paths: &[PathBuf]) -> Result<String> {
+    let mut ledgers = vec![Ledger::open(&paths[0])?];
+    for path in &paths[1..] {
+        ledgers.push(Ledger::open_to_read(path)?);
+    }
+    view::experiment_named(&ledgers, text)
 }
 
 /// Runs the verb.
@@ -63,11 +66,15 @@ pub fn run(arguments: &HistoryArguments) -> Result<u8> {
     }
     let mut ledgers = vec![arguments.places.find_ledger("assay run")?.to_owned()];
     for path in &arguments.also {
-        let places = StoragePaths { ledger: path.clone(), store: None };
-        ledgers.push(places.find_ledger("assay run")?.to_owned());
+        if !path.is_file() {
+            return Err(
+                Misuse(format!("there is no ledger at {}, which --also names", path.display())).into()
+            );
+        }
+        ledgers.push(path.clone());
     }
     let asked = HistoryRequest {
-        name: arguments.name.as_deref().map(|text| name(arguments, text, &ledgers)).transpose()?,
+        name: arguments.name.as_deref().map(|text| name(text, &ledgers)).transpose()?,
         ledgers,
         store: arguments.places.store(),
         since: arguments.since.clone(),

@@ -1,5 +1,6 @@
 //! `assay serve`: the ledger in a browser, on this machine only.
 
+mod documents;
 mod http;
 mod routes;
 
@@ -20,6 +21,8 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(10);
 /// Requests that are answered at once; others wait.
 const MOST_AT_ONCE: usize = 8;
+/// How often it is looked whether something ended whose page can be made ahead.
+const LOOK_AHEAD: Duration = Duration::from_secs(5);
 
 /// Show the ledger in a browser: on this machine only, read-only
 #[derive(clap::Args, Clone, Debug)]
@@ -48,6 +51,7 @@ pub fn run(arguments: &ServeArguments) -> Result<u8> {
     ));
     let pages = Arc::new(Pages::new(path));
     let busy = Arc::new(AtomicUsize::new(0));
+    make_ahead(Arc::clone(&pages), Arc::clone(&busy));
     while !assay_linux::interrupt::asked() {
         if busy.load(Ordering::Acquire) >= MOST_AT_ONCE {
             thread::sleep(LOOK);
@@ -68,6 +72,19 @@ pub fn run(arguments: &ServeArguments) -> Result<u8> {
         }
     }
     Ok(DONE)
+}
+
+/// Makes pages ahead as long as the server lives; its end needs no word to this thread.
+fn make_ahead(pages: Arc<Pages>, busy: Arc<AtomicUsize>) {
+    thread::spawn(move || {
+        let is_idle = || busy.load(Ordering::Acquire) == 0 && !assay_linux::interrupt::asked();
+        let mut seen = Vec::new();
+        loop {
+            // What is wrong with the ledger is told to who asks for a page.
+            let _ = pages.make_ahead(&mut seen, &is_idle);
+            thread::sleep(LOOK_AHEAD);
+        }
+    });
 }
 
 /// Counts a request as done, however it ends.

@@ -1,29 +1,59 @@
 //! What each path shows.
 
+use super::documents::Documents;
 use super::http::Answer;
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, KeptRow, Ledger};
-use assay_lab::view::{self, Judge, ListRequest, Thing, named};
+use assay_lab::view::{self, Judge, ListRequest, Thing, named_in_ledger};
 use assay_report::html::{Served, Shown, document, listing};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Documents that are kept made: those made last.
+/// Documents that are kept made: those asked for last.
 const KEPT: usize = 12;
 
 /// The pages of one ledger. Each answer opens the file anew, so that what others write is seen and nothing is held.
 pub struct Pages {
     ledger: PathBuf,
-    /// By what is shown and how far it was measured, the newest last.
-    made: Mutex<Vec<(String, Arc<Vec<u8>>)>>,
+    /// By what is shown and how far it was measured.
+    documents: Documents,
+}
+
+/// What a page is kept by, and where a browser asks how far it has come: none where it is over.
+struct PageKey {
+    key: String,
+    live: Option<String>,
 }
 
 impl Pages {
     /// Of this file.
     pub fn new(ledger: &Path) -> Self {
-        Self { ledger: ledger.to_owned(), made: Mutex::new(Vec::new()) }
+        Self { ledger: ledger.to_owned(), documents: Documents::new(KEPT) }
+    }
+
+    /// Makes the pages of what ended last, the newest first, each once: a first look at a million samples takes seconds
+    /// otherwise. Waits while requests are answered and while something is measured, whose times this work would spoil. `seen` is
+    /// what was made before.
+    pub fn make_ahead(&self, seen: &mut Vec<(Thing, Option<f64>)>, is_idle: &dyn Fn() -> bool) -> Result<()> {
+        let ledger = Ledger::open_to_read(&self.ledger)?;
+        let rows = view::newest(&ledger, KEPT)?;
+        let identity = |row: &KeptRow| (Thing::from(row), row.finished_at);
+        let new: Vec<&KeptRow> = rows.ended.iter().filter(|row| !seen.contains(&identity(row))).collect();
+        for row in &new {
+            if !is_idle() || view::is_measured(&ledger, &rows.open, now())? {
+                return Ok(());
+            }
+            // One that cannot be shown is told to who asks for it.
+            let _ = self.page(&ledger, &[(*row).clone()]);
+            seen.push(identity(row));
+        }
+        // The newest make room last.
+        for row in new.iter().rev() {
+            self.documents.touch(&key_of(&ledger, &[(*row).clone()])?.key);
+        }
+        seen.retain(|known| rows.ended.iter().any(|row| identity(row) == *known));
+        Ok(())
     }
 
     /// What is sent for a path.
@@ -36,7 +66,14 @@ impl Pages {
     }
 
     fn find(&self, path: &str) -> Result<Answer> {
-        let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+        let Some(parts) = path.trim_matches('/').split('/').map(decoded).collect::<Option<Vec<String>>>()
+        else {
+            return Ok(Answer::text(
+                400,
+                format!("{path} cannot be read: % stands ahead of two digits, of UTF-8"),
+            ));
+        };
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         let ledger = || Ledger::open_to_read(&self.ledger);
         match parts[..] {
             ["favicon.ico"] => Ok(Answer { status: 204, media: "image/x-icon", body: Vec::new() }),
@@ -63,7 +100,7 @@ impl Pages {
             }
             [name] => {
                 let ledger = ledger()?;
-                self.page(&ledger, &[named(&ledger, Some(name), &Kept::ALL)?])
+                self.page(&ledger, &[named_in_ledger(&ledger, name, &Kept::ALL)?])
             }
             _ => Ok(Answer::text(404, format!("there is nothing at {path}; / lists what the ledger has"))),
         }
@@ -71,43 +108,50 @@ impl Pages {
 
     /// The page of one thing, or of two; made anew only where something was measured since.
     fn page(&self, ledger: &Ledger, rows: &[KeptRow]) -> Result<Answer> {
-        let mut key = String::new();
-        let mut live = None;
-        for row in rows {
-            let thing = Thing::from(row);
-            let state = view::state(ledger, row, now())?;
-            key.push_str(&format!("{thing} {} {};", state.over, state.changed));
-            if !state.over && live.is_none() {
-                live = Some(format!("/state/{thing}"));
-            }
-        }
-        if let Some(made) = self.made(&key) {
-            return Ok(html(made.to_vec()));
-        }
-        let shown: Vec<Shown> = rows.iter().map(|row| shown_or_why(ledger, row)).collect::<Result<_>>()?;
-        let made = Arc::new(document(&shown, Served { home: Some("/"), live: live.as_deref() }).into_bytes());
-        self.keep(key, &made);
+        let PageKey { key, live } = key_of(ledger, rows)?;
+        let made = self.documents.get(&key, || {
+            let shown: Vec<Shown> =
+                rows.iter().map(|row| shown_or_why(ledger, row)).collect::<Result<_>>()?;
+            Ok(document(&shown, Served { home: Some("/"), live: live.as_deref() }).into_bytes())
+        })?;
         Ok(html(made.to_vec()))
     }
+}
 
-    fn made(&self, key: &str) -> Option<Arc<Vec<u8>>> {
-        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.iter().find(|(known, _)| known == key).map(|(_, made)| Arc::clone(made))
-    }
-
-    fn keep(&self, key: String, document: &Arc<Vec<u8>>) {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.retain(|(known, _)| *known != key);
-        if made.len() >= KEPT {
-            made.remove(0);
+fn key_of(ledger: &Ledger, rows: &[KeptRow]) -> Result<PageKey> {
+    let mut key = String::new();
+    let mut live = None;
+    for row in rows {
+        let thing = Thing::from(row);
+        let state = view::state(ledger, row, now())?;
+        key.push_str(&format!("{thing} {} {};", state.over, state.changed));
+        if !state.over && live.is_none() {
+            live = Some(format!("/state/{thing}"));
         }
-        made.push((key, Arc::clone(document)));
     }
+    Ok(PageKey { key, live })
+}
+
+/// A part of a path as it is meant (RFC 3986, 2.1); none where `%` stands without two digits, or it is not UTF-8.
+fn decoded(part: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.as_bytes();
+    while let Some((&first, more)) = rest.split_first() {
+        if first != b'%' {
+            bytes.push(first);
+            rest = more;
+            continue;
+        }
+        let digits = more.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit))?;
+        bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+        rest = &more[2..];
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// What a path of two parts means.
 fn of_kind(ledger: &Ledger, kind: &str, name: &str) -> Result<KeptRow> {
-    named(ledger, Some(&format!("{kind}/{name}")), &Kept::ALL)
+    named_in_ledger(ledger, &format!("{kind}/{name}"), &Kept::ALL)
 }
 
 /// A thing, or, where nothing can be said of what is still measured, why not.
@@ -128,4 +172,76 @@ fn html(body: Vec<u8>) -> Answer {
 
 fn now() -> f64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_lab::store::{Led, NewCampaign};
+    use assay_pure::ledger::Stopped;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn begin(ledger: &Ledger, name: &str) -> i64 {
+        let spec = serde_json::json!({});
+        let new = NewCampaign {
+            experiment: name,
+            question: "q",
+            experiment_text: "",
+            spec: &spec,
+            machine: &spec,
+            pinned_cpu: None,
+            sources: None,
+        };
+        ledger.begin(&new).unwrap()
+    }
+
+    #[test]
+    fn pages_are_made_ahead_once_and_never_beside_requests_or_measuring() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("l.db");
+        let ledger = Ledger::open(&path).unwrap();
+        let end = |id| ledger.finish(Led::Campaign, id, Some(Stopped::Decided)).unwrap();
+        (0..3).for_each(|_| end(begin(&ledger, "sums")));
+        let pages = Pages::new(&path);
+        let mut seen = Vec::new();
+        let asked = AtomicUsize::new(0);
+        pages.make_ahead(&mut seen, &|| asked.fetch_add(1, Ordering::SeqCst) < 1).unwrap();
+        assert_eq!(seen.len(), 1, "a request came after the first");
+        assert_eq!(seen[0].0.name, "3", "the newest first");
+        let under_way = begin(&ledger, "sort");
+        pages.make_ahead(&mut seen, &|| true).unwrap();
+        assert_eq!(seen.len(), 1, "something is measured");
+        end(under_way);
+        pages.make_ahead(&mut seen, &|| true).unwrap();
+        let names: Vec<&str> = seen.iter().map(|(thing, _)| thing.name.as_str()).collect();
+        assert_eq!(names, ["3", "4", "2", "1"]);
+        pages.make_ahead(&mut seen, &|| panic!("nothing is left to do")).unwrap();
+    }
+
+    #[test]
+    fn a_path_opens_no_file_and_its_escapes_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("l.db");
+        begin(&Ledger::open(&path).unwrap(), "two words");
+        let probe = folder.path().join("probe.toml");
+        std::fs::write(&probe, "secret = 1").unwrap();
+        let pages = Pages::new(&path);
+        let said = |path: &str| {
+            let answer = pages.answer(path);
+            (answer.status, String::from_utf8_lossy(&answer.body).into_owned())
+        };
+        let escaped = probe.to_str().unwrap().replace('/', "%2F");
+        let (status, text) = said(&format!("/{escaped}"));
+        assert!(status == 404 && text.contains("is called") && !text.contains("experiment:"), "{text}");
+        assert_eq!(said("/two%20words").0, 200);
+        assert_eq!(said("/two%2").0, 400);
+    }
+
+    #[test]
+    fn a_part_of_a_path_is_read_as_it_is_meant() {
+        assert_eq!(decoded("a%20b%2Fc%c3%a9").as_deref(), Some("a b/cé"));
+        for wrong in ["%", "%2", "%zz", "%+1", "%ff"] {
+            assert_eq!(decoded(wrong), None, "{wrong}");
+        }
+    }
 }
