@@ -35,6 +35,7 @@ mod stopped;
 pub mod sweep;
 pub mod table;
 pub mod terminal;
+pub mod unmeasured;
 mod usage;
 
 #[cfg(test)]

@@ -379,6 +379,13 @@ impl Page {
         }
     }
 
+    /// Whether a cell has no figure because its variant was left out knowingly.
+    pub fn is_skipped(&self, cell: &PageCell) -> bool {
+        let Some(failed) = &cell.failed else { return false };
+        let mut skipped = self.failures.iter().filter(|failure| failure.kind == FailureKind::Skipped);
+        skipped.any(|failure| failure.what == cell.variant && failure.reason == failed.reason)
+    }
+
     /// The page as indented JSON with a newline at its end.
     pub fn to_json(&self) -> String {
         crate::json::written(self)

@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::page::SCHEMA;
 use super::plan::PLAN_SCHEMA;
 use super::sample;
+use super::unmeasured::{UNMEASURED_SCHEMA, Unmeasured};
 
 /// What holds for every page that other programs read.
 const PROMISE: &str = "Keys may be added within a version; none is renamed or removed.";
@@ -141,6 +142,12 @@ fn the_campaign_s_schema_is_that_of_its_page() {
 #[test]
 fn the_plan_s_schema_is_that_of_its_page() {
     assert_published(PLAN_SCHEMA, &[sample::plan()], &[]);
+}
+
+#[test]
+fn what_was_not_measured_has_a_schema_too() {
+    let found = Unmeasured::new("b/x.toml".into(), "there is no gcc".into());
+    assert_published(UNMEASURED_SCHEMA, &[found], &[]);
 }
 
 #[test]

@@ -165,6 +165,26 @@ pub(crate) fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::{Axis, FailureKind, PageFailure};
+
+    #[test]
+    fn a_variant_that_was_left_out_is_skipped_and_not_failed() {
+        for mut page in [crate::sample::page(), crate::sample::builds()] {
+            let cell = page.cells.iter_mut().find(|cell| cell.failed.is_none()).expect("a cell");
+            let reason = "this CPU lacks avx512_vbmi2".to_owned();
+            (cell.failed, cell.ns_per_unit) = (Some(crate::page::Failed { reason: reason.clone() }), None);
+            let skipped = PageFailure { kind: FailureKind::Skipped, what: cell.variant.clone(), reason };
+            let count = |page: &Page, word: &str| {
+                let text = render(page, 160, false, Detail::Full);
+                text.split_whitespace().filter(|found| *found == word).count()
+            };
+            let failed = [count(&page, "failed"), count(&page, "skipped")];
+            page.failures.push(skipped);
+            let along_builds = page.contrasts.iter().any(|found| found.axis != Axis::Variant);
+            assert!(count(&page, "skipped") > failed[1], "{along_builds}");
+            assert!(count(&page, "failed") < failed[0], "{along_builds}");
+        }
+    }
 
     #[test]
     fn what_makes_figures_untrue_stands_in_the_first_lines_with_what_to_do() {

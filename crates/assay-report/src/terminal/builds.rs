@@ -155,7 +155,7 @@ fn times(page: &Page, input: &str, sheet: &mut Sheet) {
             let cell = |compiler: &&str| {
                 of_input().find(|c| c.variant == variant && c.compiler == **compiler && c.flags == flags)
             };
-            let built = compilers.iter().map(|compiler| as_built(cell(compiler)));
+            let built = compilers.iter().map(|compiler| as_built(page, cell(compiler)));
             table.row(std::iter::once(variant.into()).chain(built).collect());
             let ranges = compilers.iter().map(|compiler| Entry::inked(range(cell(compiler)), Ink::Dim));
             table.row(std::iter::once(Entry::default()).chain(ranges).collect());
@@ -165,8 +165,9 @@ fn times(page: &Page, input: &str, sheet: &mut Sheet) {
     }
 }
 
-fn as_built(cell: Option<&PageCell>) -> Entry {
+fn as_built(page: &Page, cell: Option<&PageCell>) -> Entry {
     match cell {
+        Some(cell) if page.is_skipped(cell) => Entry::inked("skipped", Ink::Dim),
         Some(PageCell { failed: Some(_), .. }) => Entry::inked("failed", Ink::Bad),
         Some(PageCell { as_built_ns: Some(ns), .. }) => words::ns(*ns).into(),
         _ => Entry::inked("-", Ink::Dim),

@@ -61,10 +61,11 @@ fn table(page: &Page, used: &UsedInput<'_>, (compiler, flags): (&str, &str)) -> 
                 let times = hot_ns.map(|hot| format!("{:>7}", format!("x{}", words::short(ns / hot))));
                 Entry::from(format!("{}{}", words::ns(ns), times.unwrap_or_else(|| " ".repeat(7))))
             }
-            None if find(variant, &input.name).is_some_and(|cell| cell.failed.is_some()) => {
-                Entry::inked("failed", Ink::Bad)
-            }
-            None => Entry::inked("-", Ink::Dim),
+            None => match find(variant, &input.name) {
+                Some(cell) if page.is_skipped(cell) => Entry::inked("skipped", Ink::Dim),
+                Some(cell) if cell.failed.is_some() => Entry::inked("failed", Ink::Bad),
+                _ => Entry::inked("-", Ink::Dim),
+            },
         };
         let figures: Vec<Entry> = variants.iter().map(figure).collect();
         table.row(std::iter::once(usage::label(input).into()).chain(figures).collect());

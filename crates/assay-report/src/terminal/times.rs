@@ -59,7 +59,7 @@ fn medians(page: &Page, detail: Detail, sheet: &mut Sheet) {
         };
         let mut row = vec![if at % places.len() == 0 { input.into() } else { Entry::default() }];
         row.extend(builds.entry(compiler, flags));
-        row.extend(variants.iter().map(|variant| figure(cell(variant), unit, detail)));
+        row.extend(variants.iter().map(|variant| figure(page, cell(variant), unit, detail)));
         table.row(row);
         for (name, rate) in &rates {
             let rate_of = |variant| cell(variant).and_then(|cell| cell.throughput.map(rate));
@@ -101,9 +101,10 @@ fn unit(page: &Page) -> TimeUnit {
     TimeUnit::of(assay_pure::stats::quantile::median(&times).unwrap_or(1.0))
 }
 
-fn figure(cell: Option<&PageCell>, unit: TimeUnit, detail: Detail) -> Entry {
+fn figure(page: &Page, cell: Option<&PageCell>, unit: TimeUnit, detail: Detail) -> Entry {
     match cell {
         None => Entry::inked("-", Ink::Dim),
+        Some(cell) if page.is_skipped(cell) => Entry::inked("skipped", Ink::Dim),
         Some(PageCell { failed: Some(_), .. }) => Entry::inked("failed", Ink::Bad),
         Some(PageCell { ns_per_unit: None, .. }) => Entry::inked("-", Ink::Dim),
         Some(PageCell { ns_per_unit: Some(spread), .. }) if detail == Detail::Full => {

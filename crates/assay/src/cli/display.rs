@@ -47,15 +47,35 @@ impl DisplayArguments {
             When::Never => anstream::ColorChoice::Never.write_global(),
         }
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let format = self.hyperlink_format.clone().or_else(|| variable("ASSAY_HYPERLINK_FORMAT"));
-        let format = format.unwrap_or_else(|| usual(&variable).to_owned());
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        let form =
-            LinkForm::read(&format, host.trim()).map_err(|error| format!("--hyperlink-format: {error}"))?;
+        let (form, warning) = self.form(&variable, host.trim())?;
+        if let Some(warning) = warning {
+            super::screen::complain(&format!("assay: {warning}"));
+        }
         if let Some(form) = form {
             let _ = LINKS.set((self.hyperlinks, form));
         }
         Ok(())
+    }
+
+    /// How links are written, and a warning. What the option says wrongly is an error; a variable is set once for all calls, and
+    /// what it says wrongly must not end them.
+    fn form(
+        &self,
+        variable: &dyn Fn(&str) -> Option<String>,
+        host: &str,
+    ) -> Result<(Option<LinkForm>, Option<String>), String> {
+        const VARIABLE: &str = "ASSAY_HYPERLINK_FORMAT";
+        let read = |format: &str| LinkForm::read(format, host);
+        if let Some(format) = &self.hyperlink_format {
+            return Ok((read(format).map_err(|error| format!("--hyperlink-format: {error}"))?, None));
+        }
+        let usual = || read(usual(variable)).unwrap_or_default();
+        Ok(match variable(VARIABLE).map(|format| read(&format)) {
+            Some(Ok(form)) => (form, None),
+            Some(Err(error)) => (usual(), Some(format!("{VARIABLE}, which is ignored: {error}"))),
+            None => (usual(), None),
+        })
     }
 }
 
@@ -144,6 +164,19 @@ mod tests {
 
     fn variable<'a>(all: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
         |name| all.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+    }
+
+    #[test]
+    fn a_wrong_variable_is_named_and_ends_nothing() {
+        let environment = [("ASSAY_HYPERLINK_FORMAT", "nowhere")];
+        let plain = DisplayArguments::default();
+        let (form, warning) = plain.form(&variable(&environment), "host").unwrap();
+        assert!(form.is_some(), "the usual one");
+        assert!(warning.unwrap().starts_with("ASSAY_HYPERLINK_FORMAT, which is ignored: `nowhere`"));
+        let wrong =
+            DisplayArguments { hyperlink_format: Some("nowhere".into()), ..DisplayArguments::default() };
+        let said = wrong.form(&variable(&[]), "host").unwrap_err();
+        assert!(said.starts_with("--hyperlink-format: `nowhere`"), "{said}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use assay_lab::store::{Kept, Ledger};
 use assay_lab::view::{AnyPage, named};
 use assay_report::Detail;
 use list::{KindName, Since};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Show what was measured before, or list it, or write it as a page or as data
 #[derive(clap::Args, Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct ReportArguments {
     #[arg(value_name = "WHAT")]
     pub what: Vec<String>,
     /// List what the ledger has, the newest first: what was asked and answered
-    #[arg(long)]
+    #[arg(long, conflicts_with = "pictures")]
     pub list: bool,
     /// List at most N
     #[arg(
@@ -80,11 +80,11 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     }
     let what = match arguments.what.as_slice() {
         [] => None,
-        [only] if files::is_page(Path::new(only)) && drawn => return Ok(DONE),
-        [only] if files::is_page(Path::new(only)) => {
-            return Err(Misuse(format!("show {only} as a page: add -o FILE.html")).into());
-        }
-        [only] => Some(only.as_str()),
+        [only] => match files::page_in(only)? {
+            Some(_) if drawn => return Ok(DONE),
+            Some(_) => return Err(Misuse(format!("show {only} as a page: add -o FILE.html")).into()),
+            None => Some(only.as_str()),
+        },
         _ => return Err(Misuse("two side by side are a page: add -o FILE.html".into()).into()),
     };
     let ledger = Ledger::open(arguments.places.find_ledger("assay run")?)?;

@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, KeptRow, Ledger};
 use assay_lab::view;
+use assay_linux::given;
 use assay_report::html::{Served, Shown, document};
 use assay_report::picture;
-use std::fs;
 use std::path::Path;
 
 /// What a file's ending asks for.
@@ -87,32 +87,49 @@ fn data(shown: &Shown) -> Result<String> {
     Ok(assay_report::escaped_json(&(serde_json::to_string_pretty(&shown.page)? + "\n")))
 }
 
-/// Whether this is a file that holds a page, as JSON; an experiment's file stands for its name.
-pub fn is_page(file: &Path) -> bool {
-    file.is_file() && file.extension().is_none_or(|ending| ending != "toml")
-}
-
 /// A thing of the ledger, or a page that some verb wrote as JSON.
 fn found(what: Option<&String>, places: &StoragePaths) -> Result<Shown> {
-    if let Some(file) = what.map(Path::new).filter(|file| is_page(file)) {
-        return from_file(file);
+    if let Some(page) = what.map(|word| page_in(word)).transpose()?.flatten() {
+        return Ok(page);
     }
     let (ledger, row) = thing(what, places)?;
     view::shown(&ledger, &row)
 }
 
-fn from_file(file: &Path) -> Result<Shown> {
-    let refused = |why: String| Misuse(format!("{} is no page of assay's: {why}", file.display()));
-    let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let page: serde_json::Value = serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
-    let schema = page["schema"].as_str().unwrap_or_default();
-    if !schema.starts_with("assay.") {
-        return Err(refused(
-            "`--json FILE` of `assay run`, `compare`, `sweep`, `stages`, `sites` writes one".into(),
-        )
-        .into());
+/// The page that some verb wrote as JSON, where a word names such a file. An experiment's file stands for its name, and what else
+/// lies there under the word, as a program beside its experiment, is not meant.
+///
+/// # Errors
+/// [`Misuse`]: it is a ledger, or is called `.json` and is no page.
+pub fn page_in(word: &str) -> Result<Option<Shown>> {
+    /// How every SQLite file begins.
+    const LEDGER: &[u8] = b"SQLite format 3\0";
+    let file = Path::new(word);
+    let ends = |with: &str| file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(with));
+    if !file.is_file() || ends("toml") {
+        return Ok(None);
     }
-    Ok(Shown::alone(page))
+    let bytes = given::read(file, given::DATA).with_context(|| format!("cannot read {word}"))?;
+    if bytes.starts_with(LEDGER) {
+        let what =
+            format!("{word} is a ledger: `assay report --ledger {word}` shows what was measured last in it");
+        return Err(Misuse(format!("{what}, with --list all of it")).into());
+    }
+    let refused = |why: &str| {
+        if ends("json") {
+            Err(Misuse(format!("{word} is no page of assay's: {why}")).into())
+        } else {
+            Ok(None)
+        }
+    };
+    let page: serde_json::Value = match serde_json::from_slice(&bytes) {
+        Ok(page) => page,
+        Err(error) => return refused(&error.to_string()),
+    };
+    if !page["schema"].as_str().unwrap_or_default().starts_with("assay.") {
+        return refused("`--json FILE` of `assay run`, `compare`, `sweep`, `stages`, `sites` writes one");
+    }
+    Ok(Some(Shown::alone(page)))
 }
 
 fn thing(what: Option<&String>, places: &StoragePaths) -> Result<(Ledger, KeptRow)> {
@@ -130,6 +147,25 @@ fn samples(what: Option<&String>, places: &StoragePaths) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_json_of_assays_is_a_page() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str, bytes: &[u8]| {
+            let file = folder.path().join(name);
+            std::fs::write(&file, bytes).unwrap();
+            file.to_str().unwrap().to_owned()
+        };
+        let said = |word: &str| page_in(word).map(|page| page.is_some()).map_err(|error| error.to_string());
+        assert_eq!(said(&at("p.json", b"{\"schema\":\"assay.sites/1\"}")), Ok(true));
+        assert_eq!(said(&at("page", b"{\"schema\":\"assay.sites/1\"}")), Ok(true));
+        assert_eq!(said(&at("sums", b"\x7fELF\x02")), Ok(false), "a program beside its experiment");
+        assert_eq!(said(&at("sums.toml", b"")), Ok(false));
+        assert_eq!(said("sums"), Ok(false));
+        let ledger = said(&at("l.db", b"SQLite format 3\0and more")).unwrap_err();
+        assert!(ledger.contains("l.db is a ledger: `assay report --ledger "), "{ledger}");
+        assert!(said(&at("other.json", b"{}")).unwrap_err().contains("is no page of assay's"));
+    }
 
     #[test]
     fn the_ending_says_what_is_written() {

@@ -40,21 +40,18 @@ impl FromStr for Since {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        const UNITS: [(&str, f64); 7] = [
-            ("min", 60.0),
-            ("h", 3600.0),
-            ("d", 86_400.0),
-            ("day", 86_400.0),
-            ("days", 86_400.0),
-            ("w", 604_800.0),
-            ("weeks", 604_800.0),
+        const UNITS: [(&[&str], f64); 4] = [
+            (&["min", "mins", "minute", "minutes"], 60.0),
+            (&["h", "hour", "hours"], 3600.0),
+            (&["d", "day", "days"], 86_400.0),
+            (&["w", "week", "weeks"], 604_800.0),
         ];
         if let Some(at) = origin::unix(text) {
             return Ok(Self::At(at));
         }
         let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == ' ');
         let unit = text[digits.len()..].trim();
-        let unit = UNITS.iter().find(|(name, _)| *name == unit).map(|(_, seconds)| *seconds);
+        let unit = UNITS.iter().find(|(names, _)| names.contains(&unit)).map(|(_, seconds)| *seconds);
         match (digits.parse::<f64>(), unit) {
             (Ok(number), Some(unit)) if number >= 0.0 => Ok(Self::Ago(number * unit)),
             _ => Err(format!("`{text}` is no time: write 30min, 3h, 7d, 2w, or a day such as 2026-11-21")),
@@ -105,7 +102,10 @@ mod tests {
     fn a_time_is_a_while_ago_or_a_day() {
         let of = |text: &str| text.parse::<Since>();
         assert_eq!(of("3h"), Ok(Since::Ago(10_800.0)));
-        assert_eq!(of("7 days"), Ok(Since::Ago(604_800.0)));
+        for week in ["7 days", "1week", "1 weeks", "1w", "168 hours", "168hour"] {
+            assert_eq!(of(week), Ok(Since::Ago(604_800.0)), "{week}");
+        }
+        assert_eq!(of("60 minutes"), of("1hour"));
         assert_eq!(of("1970-01-02"), Ok(Since::At(86_400.0)));
         for wrong in ["", "3", "3 moons", "yesterday", "-1d"] {
             assert!(of(wrong).is_err_and(|said| said.contains("2026-11-21")), "{wrong}");

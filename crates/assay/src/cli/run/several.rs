@@ -6,10 +6,12 @@ use anyhow::Result;
 use assay_lab::campaign::prepare;
 use assay_lab::campaign::workspace::ListedExperiments;
 use assay_lab::lead::Misuse;
+use assay_pure::words;
 use assay_report::ink::Ink;
 use assay_report::markdown::markdown;
 use assay_report::page::{Page, Stopped};
 use assay_report::sheet::Sheet;
+use assay_report::unmeasured::Unmeasured;
 use std::path::PathBuf;
 
 /// An experiment that was measured, or why it was not.
@@ -21,6 +23,13 @@ struct Measured {
 impl Measured {
     fn exit_code(&self) -> u8 {
         self.page.as_ref().map_or(UNABLE, exit_code)
+    }
+
+    fn written(&self, page: impl Fn(&Page) -> String, unmeasured: impl Fn(&Unmeasured) -> String) -> String {
+        match &self.page {
+            Ok(found) => page(found),
+            Err(why) => unmeasured(&Unmeasured::new(self.file.display().to_string(), why.clone())),
+        }
     }
 }
 
@@ -34,12 +43,10 @@ pub fn run(arguments: &RunArguments, listed: &ListedExperiments) -> Result<u8> {
         let what = if arguments.resume { "--resume continues" } else { "--picture draws" };
         return Err(Misuse(format!("{what} one experiment: name its file alone")).into());
     }
-    let budgets = own_budgets(arguments, listed)?;
+    let mut shares = Shares::of(own_budgets(arguments, listed)?, listed.budget);
     let mut done: Vec<Measured> = Vec::new();
-    let mut left = listed.budget;
     for (number, file) in listed.experiments.iter().enumerate() {
-        // What one did not need is there for those behind it.
-        let budget = left.map(|left| left * budgets[number] / budgets[number..].iter().sum::<f64>());
+        let budget = shares.next(number);
         screen::tell(&format!("assay: {} ({} of {})", file.display(), number + 1, listed.experiments.len()));
         let page = measure(arguments, file, budget).map_err(|error| format!("{error:#}"));
         if !arguments.prints_data() {
@@ -49,19 +56,77 @@ pub fn run(arguments: &RunArguments, listed: &ListedExperiments) -> Result<u8> {
             screen::complain(&format!("assay: {why}"));
         }
         let measured = page.as_ref().map_or(0.0, |page| page.campaign.measured_seconds);
-        left = left.map(|left| (left - measured).max(0.0));
+        if let Some(short) = shares.measured(budget, measured) {
+            screen::tell(&format!("assay: {}: {short}", file.display()));
+        }
         done.push(Measured { file: file.clone(), page });
         if assay_linux::interrupt::asked() {
             break;
         }
     }
+    let reached = done.len();
+    let interrupted = || Err("the run was interrupted before it came to this experiment".to_owned());
+    done.extend(
+        listed.experiments[reached..].iter().map(|file| Measured { file: file.clone(), page: interrupted() }),
+    );
     write(arguments, &done)?;
     if !arguments.prints_data() {
-        screen::show(&together(&done, listed));
+        screen::show(&together(&done[..reached], listed));
     }
+    Ok(code_of(&done[..reached], reached < done.len(), arguments.gate.is_some()))
+}
+
+/// The code of all: a gate on what was not measured is undecided.
+fn code_of(done: &[Measured], is_cut: bool, has_gate: bool) -> u8 {
     let codes: Vec<u8> = done.iter().map(Measured::exit_code).collect();
-    let cut = done.len() < listed.experiments.len();
-    Ok(if cut || codes.contains(&FAILED) { FAILED } else { codes.into_iter().max().unwrap_or(DONE) })
+    match (codes.contains(&FAILED), is_cut) {
+        (true, _) => FAILED,
+        (false, true) if has_gate => UNABLE,
+        (false, true) => FAILED,
+        (false, false) => codes.into_iter().max().unwrap_or(DONE),
+    }
+}
+
+/// A budget for all together: each has its own share, and what those before it saved. What one overspends, as the first round of
+/// a large matrix does, is nobody else's: the last file once was left with a budget of 0.
+struct Shares {
+    /// Each experiment's own share, seconds.
+    own: Vec<f64>,
+    /// Saved by those before, seconds; none where each has its file's budget.
+    saved: Option<f64>,
+}
+
+impl Shares {
+    /// Of a budget for all together, by the files' own ones.
+    fn of(budgets: Vec<f64>, together: Option<f64>) -> Shares {
+        let all: f64 = budgets.iter().sum();
+        let part = |budget: f64| together.map_or(budget, |together| together * budget / all);
+        Shares { own: budgets.into_iter().map(part).collect(), saved: together.map(|_| 0.0) }
+    }
+
+    /// What the next one is given; none: its file's own budget.
+    fn next(&mut self, number: usize) -> Option<f64> {
+        let saved = self.saved.as_mut()?;
+        let own = self.own[number];
+        let taken = *saved * own / self.own[number..].iter().sum::<f64>();
+        *saved -= taken;
+        Some(own + taken)
+    }
+
+    /// Keeps what is left of what was given; what to say where it was not enough for a first look.
+    fn measured(&mut self, given: Option<f64>, measured: f64) -> Option<String> {
+        /// Rounds end a little behind the budget.
+        const MORE: f64 = 1.25;
+        let (given, saved) = (given?, self.saved.as_mut()?);
+        *saved += (given - measured).max(0.0);
+        (measured > MORE * given).then(|| {
+            format!(
+                "its share of the budget is {}, but a first look takes {}: raise the budget for all together, or name this file alone",
+                words::duration(given),
+                words::duration(measured)
+            )
+        })
+    }
 }
 
 /// Each experiment's own budget, seconds. All files are read here: what is wrong with one is said before the first is measured.
@@ -77,13 +142,14 @@ fn own_budgets(arguments: &RunArguments, listed: &ListedExperiments) -> Result<V
 }
 
 fn write(arguments: &RunArguments, done: &[Measured]) -> Result<()> {
-    let pages: Vec<&Page> = done.iter().filter_map(|one| one.page.as_ref().ok()).collect();
     if let Some(path) = &arguments.json {
-        let texts: Vec<String> = pages.iter().map(|page| page.to_json().trim_end().to_owned()).collect();
+        let text = |one: &Measured| one.written(Page::to_json, Unmeasured::to_json).trim_end().to_owned();
+        let texts: Vec<String> = done.iter().map(text).collect();
         screen::write(path, &format!("[\n{}\n]\n", texts.join(",\n")))?;
     }
     if let Some(path) = &arguments.markdown {
-        let texts: Vec<String> = pages.iter().map(|page| markdown(page, &[])).collect();
+        let text = |one: &Measured| one.written(|page| markdown(page, &[]), Unmeasured::markdown);
+        let texts: Vec<String> = done.iter().map(text).collect();
         screen::write(path, &texts.join("\n"))?;
     }
     Ok(())
@@ -114,4 +180,35 @@ fn together(done: &[Measured], listed: &ListedExperiments) -> String {
         sheet.labelled(ink, &format!("{}: ", one.file.display()), &text);
     }
     sheet.into_text()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_grows_by_what_others_saved_and_never_shrinks() {
+        let mut shares = Shares::of(vec![10.0, 10.0, 20.0], Some(4.0));
+        let first = shares.next(0);
+        assert_eq!(first, Some(1.0));
+        assert!(shares.measured(first, 30.0).is_some_and(|said| said.contains("a first look takes 30 s")));
+        let second = shares.next(1);
+        assert_eq!(second, Some(1.0), "what the first overspent is its own");
+        assert_eq!(shares.measured(second, 0.4), None);
+        assert!((shares.next(2).unwrap() - 2.6).abs() < 1e-9);
+        let mut own = Shares::of(vec![10.0], None);
+        assert_eq!((own.next(0), own.measured(None, 99.0)), (None, None));
+    }
+
+    #[test]
+    fn what_could_not_be_measured_stands_in_what_is_written() {
+        let one = Measured { file: "x.toml".into(), page: Err("there is no gcc".into()) };
+        let json = one.written(Page::to_json, Unmeasured::to_json);
+        let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(
+            (read["file"].as_str(), read["error"].as_str()),
+            (Some("x.toml"), Some("there is no gcc"))
+        );
+        assert!(one.written(|_| String::new(), Unmeasured::markdown).contains("### assay run: x.toml"));
+    }
 }
