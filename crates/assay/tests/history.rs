@@ -149,6 +149,9 @@ fn an_unknown_name_is_told_what_there_is_and_a_ledger_is_no_place_for_a_page() {
         refused.assert_errors(&["database"]);
     }
     said(&lab, "history", &["--json", &ledger]).assert_code(2);
+    let missing = said(&lab, "history", &["--also", "nofile.db"]);
+    missing.assert_code(2);
+    missing.assert_errors(&["there is no ledger at nofile.db, which --also names"]);
     assert!(std::fs::read(&ledger).unwrap() == before, "the ledger is as it was");
     let unknown = said(&lab, "history", &["nobody"]);
     unknown.assert_code(2);

@@ -129,3 +129,22 @@ fn show(arguments: &ReportArguments, page: &AnyPage) -> Result<u8> {
         AnyPage::Diary(page) => stages::exit_code(page),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        _arguments: ReportArguments,
+    }
+
+    #[test]
+    fn a_list_has_no_picture() {
+        let refused = |words: &[&str]| Line::try_parse_from([&["report"], words].concat()).is_err();
+        assert!(refused(&["--list", "--picture", "x.svg"]));
+        assert!(!refused(&["--picture", "x.svg"]) && !refused(&["--list"]));
+    }
+}
