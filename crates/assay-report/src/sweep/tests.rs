@@ -83,6 +83,13 @@ fn a_crossover_shows_its_longer_side_with_the_digits_that_it_has() {
     assert_eq!(crossover(&plain_key(), &flip(4.0, 3.6, 4.4)), "4.0 ± 0.4");
 }
 
+#[test]
+fn a_crossover_that_is_hardly_known_is_told_by_the_ends_of_its_interval() {
+    assert_eq!(crossover(&plain_key(), &flip(53_600.0, 3162.0, 907_800.0)), "3,200 to 910,000");
+    assert_eq!(crossover(&plain_key(), &flip(38.7, 15.0, 100.0)), "15 to 100");
+    assert_eq!(crossover(&key(), &flip(0.02, 0.0, 0.045)), "0 to 4.5 %");
+}
+
 fn zone(winner: Winner, from: f64, to: f64) -> ZonePage {
     let (lowest_ratio, highest_ratio) = match winner {
         Winner::Candidate => (0.5, 0.8),

@@ -24,12 +24,17 @@ pub fn at(key: &PageSweepKey, shown: &str) -> String {
     format!("{} = {shown}", key.label)
 }
 
-/// A crossover with the longer side of its interval: `31 % ± 2`, `25,000 ± 1,200`.
+/// A crossover with the longer side of its interval: `31 % ± 2`, `25,000 ± 1,200`. One that is known to half of its value at best
+/// is told by its ends, `3,200 to 910,000`: the middle of a geometric range plus or minus its longer side reads `0 ± 900,000`.
 pub fn crossover(key: &PageSweepKey, found: &CrossoverPage) -> String {
     let side = (found.upper - found.at).max(found.at - found.lower);
     let factor = if key.percent { 100.0 } else { 1.0 };
     let (at, side) = (found.at * factor, side * factor);
     let unit = if key.percent { " %" } else { "" };
+    if side > at.abs() / 2.0 {
+        let end = |value: f64| if value == 0.0 { "0".to_owned() } else { rounded(value, two_figures(value)) };
+        return format!("{} to {}{unit}", end(found.lower * factor), end(found.upper * factor));
+    }
     let digits = digits_for(side);
     format!("{}{unit} ± {}", rounded(at, digits), rounded(side, digits))
 }
@@ -43,6 +48,11 @@ fn digits_for(side: f64) -> i32 {
     let leading = side / 10f64.powf(exponent);
     let figures = if leading < 1.95 { 1 } else { 0 };
     figures - exponent as i32
+}
+
+/// Decimals that leave a value two figures.
+fn two_figures(value: f64) -> i32 {
+    1 - value.abs().log10().floor() as i32
 }
 
 fn rounded(value: f64, digits: i32) -> String {
