@@ -30,7 +30,7 @@ def streams():
 
 
 def reason_not_to_ask(table):
-    if table.get("format", "varint") != "varint":
+    if table.get("format", "varint") != "varint" or table.get("generator") in ("keys", "text"):
         return "no varints"
     if table.get("generator") in (None, "settings"):
         return "not generated"

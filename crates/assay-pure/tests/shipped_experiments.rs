@@ -67,7 +67,7 @@ fn every_study_of_the_casebook_is_read_without_complaint() {
             check(&file);
         }
     }
-    for study in ["varint", "dispatch", "lookup"] {
+    for study in ["varint", "dispatch", "lookup", "hashing", "sorting", "utf8"] {
         assert!(root().join(format!("casebook/{study}/smoke.toml")).is_file(), "{study}");
     }
 }

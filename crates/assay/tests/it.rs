@@ -21,6 +21,7 @@ mod shipped;
 mod sites;
 mod stages;
 mod stat;
+mod studies;
 mod sweep;
 mod tidy;
 mod trace;

@@ -51,7 +51,7 @@ fn every_pair_of_known_truth_can_be_placed() {
 #[test]
 fn the_casebook_can_be_placed() {
     let store = tempfile::tempdir().expect("a temporary folder can be made");
-    for study in ["varint", "dispatch", "lookup"] {
+    for study in ["varint", "dispatch", "lookup", "hashing"] {
         link_one(&repository().join(format!("casebook/{study}/smoke.toml")), store.path());
     }
 }
