@@ -175,6 +175,9 @@ pub struct CommandEnding {
     pub user: Duration,
     /// The same in the kernel.
     pub system: Duration,
+    /// The most memory that the command, or a child that it waited for, had at once, bytes; none where the lab itself had as
+    /// much before, which the kernel counts as the command's own.
+    pub peak_resident: Option<u64>,
 }
 
 impl CommandEnding {
@@ -208,8 +211,12 @@ impl CommandEnding {
             }
         }
         let elapsed = started.elapsed();
-        let (status, user, system) = reap(process)?;
-        Ok(CommandEnding { status, end, elapsed, user, system })
+        let (status, usage) = reap(process)?;
+        let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
+        let (user, system) = (time(usage.ru_utime), time(usage.ru_stime));
+        let peak = usage.ru_maxrss as u64 * 1024;
+        let peak_resident = own_peak_resident().filter(|own| peak > *own).map(|_| peak);
+        Ok(CommandEnding { status, end, elapsed, user, system, peak_resident })
     }
 }
 
@@ -242,7 +249,14 @@ impl ProcessHandle {
     }
 }
 
-fn reap(process: libc::pid_t) -> io::Result<(ExitStatus, Duration, Duration)> {
+/// The most memory that this process had at once, bytes.
+fn own_peak_resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
+}
+
+fn reap(process: libc::pid_t) -> io::Result<(ExitStatus, libc::rusage)> {
     let mut status = 0;
     // SAFETY: both are plain data that outlive the call; all zeros are a valid rusage.
     let (reaped, usage) = unsafe {
@@ -252,8 +266,7 @@ fn reap(process: libc::pid_t) -> io::Result<(ExitStatus, Duration, Duration)> {
     if reaped != process {
         return Err(io::Error::last_os_error());
     }
-    let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
-    Ok((ExitStatus::from_raw(status), time(usage.ru_utime), time(usage.ru_stime)))
+    Ok((ExitStatus::from_raw(status), usage))
 }
 
 #[cfg(test)]
@@ -285,6 +298,19 @@ mod tests {
             }
         }
         Some((readings, ending))
+    }
+
+    #[test]
+    fn the_most_memory_of_a_command_is_told_where_it_is_more_than_our_own() {
+        let peak = |script: &str| {
+            let (mut child, _) = spawn(shell(script), &[], true).unwrap();
+            CommandEnding::wait(&mut child, None).unwrap().peak_resident
+        };
+        // A variable of the shell's, 400 MB long, which is more than the tests have.
+        let most = peak("x=$(head -c 400000000 /dev/zero | tr '\\0' a); :").expect("more than our own");
+        assert!((400_000_000..4_000_000_000).contains(&most), "{most}");
+        let own = own_peak_resident().expect("Linux says");
+        assert!(peak(":").is_none_or(|least| least > own));
     }
 
     #[test]

@@ -212,6 +212,10 @@ pub struct Execution {
     pub user_seconds: Option<f64>,
     /// The same in the kernel.
     pub system_seconds: Option<f64>,
+    /// The most memory that the command or one of its children had at once, bytes; null where it was traced, or had less than
+    /// assay itself, of which the kernel then tells instead.
+    #[serde(default)]
+    pub peak_resident_bytes: Option<u64>,
 }
 
 /// One thread of one traced process.

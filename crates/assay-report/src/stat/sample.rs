@@ -65,6 +65,7 @@ fn execution(source: FigureSource, code: Option<i32>) -> Execution {
         ended_by: EndedBy::Itself,
         elapsed_seconds: if by_itself { 0.158 } else { 1.532 },
         user_seconds: by_itself.then_some(0.151),
+        peak_resident_bytes: by_itself.then_some(48 << 20),
         system_seconds: by_itself.then_some(0.004),
     }
 }

@@ -340,6 +340,7 @@ fn execution(executed: &CommandExecution) -> Execution {
             },
             elapsed_seconds: figures.ending.elapsed.as_secs_f64(),
             user_seconds: Some(figures.ending.user.as_secs_f64()),
+            peak_resident_bytes: figures.ending.peak_resident,
             system_seconds: Some(figures.ending.system.as_secs_f64()),
         },
         CommandExecution::Traced(figures) => {
@@ -357,6 +358,7 @@ fn execution(executed: &CommandExecution) -> Execution {
                 ended_by,
                 elapsed_seconds: figures.elapsed.as_secs_f64(),
                 user_seconds: None,
+                peak_resident_bytes: None,
                 system_seconds: None,
             }
         }

@@ -59,6 +59,7 @@ fn counted(events: &[(&str, Result<CounterReading, CounterRefusal>)]) -> Command
         elapsed: Duration::from_millis(200),
         user: Duration::from_millis(150),
         system: Duration::from_millis(10),
+        peak_resident: None,
     };
     CommandExecution::Counted(counted::CountedRun { events, ending })
 }
@@ -276,6 +277,7 @@ fn the_exit_code_is_the_commands_own() {
         ended_by,
         elapsed_seconds: 1.0,
         user_seconds: None,
+        peak_resident_bytes: None,
         system_seconds: None,
     };
     assert_eq!(code_of(&ended(Some(0), None, EndedBy::Itself)), 0);
