@@ -323,7 +323,7 @@ fn times(page: &StatPage, source: FigureSource, executions: &[&Execution]) -> Op
         text.push_str(&format!(", {user:.3} s user, {system:.3} s system"));
     }
     if let Some(most) = executions.iter().filter_map(|execution| execution.peak_resident_bytes).max() {
-        text.push_str(&format!(", at most {} resident", words::bytes(most)));
+        text.push_str(&format!(", peak {} resident", words::bytes(most)));
     }
     if source == FigureSource::Traced {
         let emulator = page.emulator.as_deref().unwrap_or("the emulator");
