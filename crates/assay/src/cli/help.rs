@@ -173,13 +173,15 @@ mod tests {
                     text.chars().next().is_some_and(|first| !first.is_lowercase()) || id == "source",
                     "{text}"
                 );
-                // `inputs fit` writes a table, both `record` what they recorded, `report` by the file's ending; the others a report.
+                // `inputs fit` writes a table, both `record` what they recorded, `report` and `history`
+                // pages; the others a report.
                 let is_no_report = id == "output"
                     && [
                         "assay inputs fit",
                         "assay inputs record",
                         "assay trace record",
                         "assay report",
+                        "assay history",
                         "assay export",
                     ]
                     .contains(&name.as_str());
