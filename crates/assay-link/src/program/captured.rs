@@ -6,6 +6,7 @@ use crate::build::{Artifact, BuildFailure, Builder, Link, Stage};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Programs that this process has captured: each has a folder of its own, as two of one path are linked at once.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -69,7 +70,8 @@ impl CapturedProgram {
         let mut build = BuildAsked::new(&order.command, &order.folder, &asked.store.join("links"))
             .map_err(|error| asked.failure(error))?;
         build.environment = order.environment;
-        let run = || {
+        // What was compiled before this time, or else before the run itself, is not of this build.
+        let run = |since: Option<i64>| {
             let built = capture::build(&build, said).map_err(|error| match order.wanted.missing() {
                 Some(file) if matches!(error, BuildError::NothingCaptured(_)) => asked.failure(format!(
                     "the build did not make {}, which `binary` names: {error}",
@@ -78,20 +80,22 @@ impl CapturedProgram {
                 _ => asked.failure(error),
             })?;
             let link = order.wanted.of(built.links).map_err(|why| asked.failure(why))?;
-            let older =
-                if asked.decides_over_code() { link.compiled_before(built.begun) } else { Vec::new() };
+            let since = since.unwrap_or(built.begun);
+            let older = if asked.decides_over_code() { link.compiled_before(since) } else { Vec::new() };
             Ok((Built { link, warnings: built.warnings }, older))
         };
-        let (built, older) = run()?;
+        let (built, older) = run(None)?;
         if older.is_empty() {
             return Ok(built);
         }
         older.iter().chain([&built.link.output]).for_each(|file| cleared.take(file));
         // An archive that no rule makes is missing then: it is given, and back in its place the build links it as it is.
-        let (mut built, mut older) = run().or_else(|error| match cleared.put_back(is_archive) {
-            0 => Err(error),
-            _ => run(),
-        })?;
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as i64);
+        let (mut built, mut older) =
+            run(Some(since)).or_else(|error| match cleared.put_back(is_archive) {
+                0 => Err(error),
+                _ => run(Some(since)),
+            })?;
         for given in older.extract_if(.., |file| is_archive(file)) {
             built.warnings.push(format!(
                 "{}: no rule of the build makes it anew, so flags and compiler say nothing of what it holds",
