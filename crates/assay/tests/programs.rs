@@ -21,10 +21,10 @@ impl Copied {
             println!("skipped: `{builder}` is not on PATH");
             return None;
         }
-        Some(Self::copied(kind))
+        Some(Self::from_fixture(kind))
     }
 
-    fn copied(kind: &'static str) -> Self {
+    fn from_fixture(kind: &'static str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let from = trace_fixtures::root().join("fixtures/programs");
         let copied = Command::new("cp").arg("-r").arg(&from).arg(folder.path()).status().expect("cp is here");

@@ -48,7 +48,7 @@ fn is_measured(page: &Value) {
 #[test]
 fn files_in_zig_are_compiled_and_placed() {
     let Some(zig) = zig() else { return };
-    let project = Copied::copied("zig");
+    let project = Copied::from_fixture("zig");
     let found = page(&project, &zig);
     is_measured(&found);
     assert_eq!(found["machine"]["compilers"][0]["name"], "zig-0.15");
@@ -65,7 +65,7 @@ fn files_in_zig_are_compiled_and_placed() {
 #[test]
 fn a_program_of_a_build_file_is_built_by_zig_and_placed_also_when_it_is_up_to_date() {
     let Some(zig) = zig() else { return };
-    let project = Copied::copied("zig");
+    let project = Copied::from_fixture("zig");
     let mut harness = Command::new(env!("CARGO_BIN_EXE_assay"));
     let written = harness.args(["harness", "zig", "assay"]).current_dir(project.place()).output();
     assert!(written.expect("assay starts").status.success());
@@ -99,7 +99,7 @@ fn a_new_experiment_in_zig_is_measured_as_it_was_written() {
 
 #[test]
 fn without_zig_the_remedy_is_named() {
-    let project = Copied::copied("zig");
+    let project = Copied::from_fixture("zig");
     let nothing = tempfile::tempdir().expect("a temporary folder");
     let output =
         project.command().env_remove("ZIG").env("PATH", nothing.path()).output().expect("assay starts");
