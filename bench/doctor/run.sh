@@ -24,7 +24,7 @@ sys.exit(found != wanted)
 PYTHON
 wrong=0
 for file in "$root"/fixtures/doctor/experiments/*.toml "$root"/casebook/*/*.toml; do
-    case $file in */STAGES.toml) continue ;; esac
+    case $file in */STAGES.toml | */Cargo.toml) continue ;; esac
     expected=$(sed -n 's/^# finds: //p' "$file")
     printf '%s | ' "${file#"$root"/}"
     if ! "$assay" doctor "$file" --ledger "$work/ledger.db" --budget 600 --json "$work/page.json" > /dev/null 2> "$work/said"; then
