@@ -84,7 +84,7 @@ mod tests {
         assert!(of("program.zig = \".\"").is_ok(), "a folder has a build.zig");
         for (program, wrong) in [
             ("program.zig = []", "`program.zig` is empty"),
-            ("program.zig = 1", "`program.zig` is an integer"),
+            ("program.zig = 1", "`program.zig` has the wrong type: an integer"),
             ("program.zig = \"bench.zig\"", "names a build.zig; bench.zig is a file to compile"),
             ("program.zig = [\"build.zig\"]", "build.zig is not compiled but run by `zig build`"),
             ("program.zig = [\"bench.rs\"]", "bench.rs is not in Zig, nor in C"),
