@@ -465,10 +465,10 @@ fn shows_examples_that_are_read() {
         }
     }
     for (way, keys) in WAYS {
-        // A package has one target.
-        let own = |name: &str| {
-            name == way || name == "flags" || keys.contains(&name) && !["bench", "example"].contains(&name)
-        };
+        // A package has one target, and a list of files in Zig none.
+        let others: &[&str] = if way == "zig" { &["bin"] } else { &["bench", "example"] };
+        let own =
+            |name: &str| name == way || name == "flags" || keys.contains(&name) && !others.contains(&name);
         let program: Vec<&str> =
             schema::PROGRAM.iter().filter(|key| own(key.name)).map(|key| key.example).collect();
         read(&with_example("program", &format!("[program]\n{}", program.join("\n"))));
