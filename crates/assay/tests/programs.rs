@@ -213,7 +213,7 @@ fn an_archive_that_no_rule_makes_stays_and_is_linked_as_it_is() {
     let Some(project) = Copied::new("make", "make") else { return };
     let rules = "sums: main.o libloops.a\n\t$(CC) -o $@ $^\n%.o: ../%.c\n\t$(CC) -O2 $(CFLAGS) -c -o $@ $<\n";
     std::fs::write(project.place().join("sums.mk"), OF_OBJECTS).expect("written");
-    let run = |program: &str, arguments: &[&str]| {
+    let ran = |program: &str, arguments: &[&str]| {
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -221,12 +221,15 @@ fn an_archive_that_no_rule_makes_stays_and_is_linked_as_it_is() {
             .current_dir(project.place());
         assert!(command.status().expect("it starts").success());
     };
-    run("make", &["-f", "sums.mk"]);
-    run("ar", &["rc", "libloops.a", "loops.o"]);
-    run("rm", &["loops.o", "sums"]);
+    ran("make", &["-f", "sums.mk"]);
+    ran("ar", &["rc", "libloops.a", "loops.o"]);
+    ran("rm", &["loops.o", "sums"]);
     std::fs::write(project.place().join("sums.mk"), rules).expect("written");
     project.edit("experiment.toml", "[inputs.bytes]", "[flags]\nhigh = [\"-O3\"]\n\n[inputs.bytes]");
-    let output = project.run();
+    // Not quiet: what the build is warned of is told as it happens.
+    let mut run = Command::new(env!("CARGO_BIN_EXE_assay"));
+    run.args(["run", "experiment.toml", "--budget", "0.1"]).current_dir(project.place());
+    let output = run.output().expect("assay starts");
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stdout));
     assert!(told.contains("libloops.a: no rule of the build makes it anew"), "{told}");
