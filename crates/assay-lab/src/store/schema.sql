@@ -190,7 +190,8 @@ CREATE TABLE allocation (
     allocations  INTEGER NOT NULL,      -- blocks; one that is resized counts again
     bytes        INTEGER NOT NULL,      -- that were asked for
     peak_bytes   INTEGER NOT NULL,      -- the sum over calls of the most at once, beyond what was there before
-    at           REAL NOT NULL
+    at           REAL NOT NULL,
+    method       TEXT NOT NULL DEFAULT 'the first windows' -- how the calls were chosen
 );
 CREATE INDEX allocation_by_artifact ON allocation (artifact, input);
 
