@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs `cargo test ...` (its arguments) and says at the end which ten tests took longest.
+"""Runs `cargo test ...` (its arguments) and says at the end which ten tests took longest, and then what failed, with its output.
 
 libtest tells times only to a nightly compiler, but they follow from what it prints. It starts tests in the order of their
 names and keeps as many running as there are threads; a line comes as a test ends, and then the next one starts. So the test
@@ -16,6 +16,13 @@ import time
 SHOWN = 10
 ENDED = re.compile(r"^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored.*)$")
 PROGRAM = re.compile(r"^\s*(?:Running .+ \(.*/(.+?)-[0-9a-f]+\)|Doc-tests (\S+))$")
+# libtest shows what the failed tests of a program printed between these.
+SHOWS = re.compile(r"^---- (.+) stdout ----$")
+LISTS = re.compile(r"^failures:$")
+# Lines of a failed test that are said again.
+MOST_LINES = 40
+# Tests of crashing programs let the emulator say this; who looks for what failed must not find it.
+EXPECTED = "qemu: uncaught target signal"
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -32,6 +39,7 @@ class Programs:
     def __init__(self, threads):
         self.threads, self.found = threads, []
         self.label, self.begun, self.ends = "", None, []
+        self.failed, self.shown = [], None
 
     def read(self, line):
         now = time.monotonic()
@@ -43,6 +51,15 @@ class Programs:
             self.begun = now
         elif (match := ENDED.match(line)) and self.begun is not None:
             self.ends.append((match[1], now))
+            if match[2] == "FAILED":
+                self.failed.append((f"{self.label} {match[1]}", []))
+        elif match := SHOWS.match(line):
+            name = f"{self.label} {match[1]}"
+            self.shown = next((said for failed, said in self.failed if failed == name), None)
+        elif LISTS.match(line):
+            self.shown = None
+        elif self.shown is not None:
+            self.shown.append(line)
 
     def finish(self):
         if self.begun is not None:
@@ -61,6 +78,8 @@ def main():
     )
     programs = Programs(threads)
     for line in child.stdout:
+        if line.startswith(EXPECTED):
+            continue
         sys.stdout.write(line)
         sys.stdout.flush()
         programs.read(COLOUR.sub("", line.rstrip("\n")))
@@ -70,6 +89,10 @@ def main():
         print(f"the {len(slowest)} slowest of {len(programs.found)} tests:")
     for seconds, label, name in slowest:
         print(f"{seconds:8.1f} s  {label}  {name}")
+    for name, said in programs.failed:
+        print(f"FAILED: {name}")
+        end = said.index("stack backtrace:") if "stack backtrace:" in said else len(said)
+        print("".join(f"    {line}\n" for line in said[:end][:MOST_LINES] if line), end="")
     return child.wait()
 
 

@@ -4,7 +4,10 @@
 //! Nothing of it is read before there is something to read, so the lab sleeps while it measures; it looks up five times a
 //! second for an interruption.
 
+mod pauses;
+
 use crate::family::{WatchedProcess, kill_all};
+use pauses::Pauses;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
@@ -42,6 +45,8 @@ pub struct CommandSpec<'a> {
     pub limit: Option<Duration>,
     /// A pipe with a name is made here, and what is written to it kept: every process that opens it as its output file appends.
     pub side: Option<&'a Path>,
+    /// It is stopped for this long after each as long of running; none: never.
+    pub pauses: Option<Duration>,
 }
 
 /// A stream as far as it was kept.
@@ -81,6 +86,8 @@ pub struct CommandResult {
     pub side: Kept,
     /// Processes of its group were still there, and were killed.
     pub left_processes: bool,
+    /// How long it was stopped.
+    pub paused: Duration,
 }
 
 /// Whether this process may switch address randomisation off for what it starts. Containers often forbid it.
@@ -128,14 +135,16 @@ pub fn run(asked: &CommandSpec<'_>) -> io::Result<CommandResult> {
         Stream::new(child.stderr.take().map(|pipe| owned(pipe.into()))),
         Stream::new(side),
     ];
-    let killed = follow(pid, &mut streams, asked.limit.map(|limit| begun + limit));
+    let mut pauses = Pauses::new(asked.pauses);
+    let killed = follow(pid, &mut streams, asked.limit.map(|limit| begun + limit), &mut pauses);
     let (status, cpu) = wait(pid)?;
     let elapsed = begun.elapsed();
     drain(&mut streams);
     let left_processes = end_group(pid) && killed.is_none();
     drain(&mut streams);
     let [stdout, stderr, side] = streams.map(|stream| stream.kept);
-    Ok(CommandResult { status, killed, elapsed, cpu, stdout, stderr, side, left_processes })
+    let paused = pauses.total;
+    Ok(CommandResult { status, killed, elapsed, cpu, stdout, stderr, side, left_processes, paused })
 }
 
 /// Runs in the child between fork and exec: only async-signal-safe calls.
@@ -202,17 +211,24 @@ fn drain(streams: &mut [Stream]) {
 }
 
 /// Reads until the process has ended or has to; then it is killed.
-fn follow(pid: u32, streams: &mut [Stream; 3], deadline: Option<Instant>) -> Option<Killed> {
+fn follow(
+    pid: u32,
+    streams: &mut [Stream; 3],
+    deadline: Option<Instant>,
+    pauses: &mut Pauses,
+) -> Option<Killed> {
     let watched = WatchedProcess::new(pid).ok();
     let mut interrupted: Option<Instant> = None;
     loop {
         let now = Instant::now();
         let left = deadline.map_or(LOOK, |deadline| deadline.saturating_duration_since(now)).min(LOOK);
-        if ended_after(pid, watched.as_ref(), streams, left) {
+        if ended_after(pid, watched.as_ref(), streams, pauses.left(left)) {
             return interrupted.map(|_| Killed::Interrupted);
         }
+        pauses.turn(pid);
         if crate::interrupt::asked() && interrupted.is_none() {
             interrupted = Some(Instant::now());
+            pauses.end(pid);
             // SAFETY: plain numbers; the group is the child's own.
             unsafe { libc::kill(-(pid as i32), libc::SIGINT) };
         }
@@ -337,6 +353,7 @@ mod tests {
             random_addresses: true,
             limit: Some(Duration::from_secs(120)),
             side: None,
+            pauses: None,
         }
     }
 
@@ -392,6 +409,19 @@ mod tests {
         assert!(below.status.success() && below.cpu > Duration::ZERO, "{below:?}");
         let idle = run(&asked("exec sleep 0.3")).unwrap();
         assert!(idle.elapsed >= Duration::from_millis(300) && idle.cpu < idle.elapsed, "{idle:?}");
+    }
+
+    #[test]
+    fn a_command_that_is_stopped_by_turns_takes_that_longer() {
+        let script = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+        let ran = run(&CommandSpec { pauses: Some(Duration::from_millis(10)), ..asked(script) }).unwrap();
+        assert!(ran.status.success() && ran.paused > Duration::ZERO, "{ran:?}");
+        assert!(ran.elapsed > ran.paused, "{ran:?}");
+        assert_eq!(run(&asked("true")).unwrap().paused, Duration::ZERO);
+        // Its limit holds while it is stopped, too.
+        let (limit, pauses) = (Some(Duration::from_millis(300)), Some(Duration::from_secs(100)));
+        let ran = run(&CommandSpec { limit, pauses, ..asked("sleep 1000") }).unwrap();
+        assert_eq!(ran.killed, Some(Killed::Limit));
     }
 
     /// `startstack` of the program that reads it, as proc(5) has it.

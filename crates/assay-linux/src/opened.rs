@@ -1,4 +1,7 @@
-//! Which of some files are opened meanwhile, by whomever: executing a file or loading a library opens it.
+//! Which of some files are opened, and which are read meanwhile, by whomever: executing a file or loading a library does both.
+//!
+//! That a program was opened is not enough to say that it was executed: cargo opens each build script under both of its names to see whether they are one file, and a
+//! dozen programs that no benchmark executes were then linked again in every placement.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -38,28 +41,43 @@ impl Openings {
         Ok(Openings { descriptor, watched })
     }
 
-    /// Those that were opened since the last call or the first, in the order they were given.
-    pub fn seen(&self) -> Vec<PathBuf> {
-        let mut numbers = Vec::new();
+    /// What became of them since the last call or the first, in the order they were given.
+    pub fn seen(&self) -> Seen {
+        let mut events = Vec::new();
         let mut buffer = [0u8; 4096];
         loop {
             // SAFETY: the buffer outlives the call and its size is passed.
             let count =
                 unsafe { libc::read(self.descriptor.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len()) };
             let Ok(count @ 1..) = usize::try_from(count) else { break };
-            numbers.extend(watches(&buffer[..count]));
+            events.extend(watches(&buffer[..count]));
         }
-        // Too many events for the queue: the kernel says so by a watch of -1, and any of the files may have been opened.
-        let any = numbers.contains(&-1);
-        let opened = self.watched.iter().filter(|(number, _)| any || numbers.contains(number));
-        opened.map(|(_, file)| file.clone()).collect()
+        // Too many events for the queue: the kernel says so by a watch of -1, and anything may have become of any of the files.
+        let any = events.iter().any(|(number, _)| *number == -1);
+        let with = |wanted: u32| {
+            let has = |number: i32| events.iter().any(|(own, mask)| *own == number && mask & wanted != 0);
+            let files = self.watched.iter().filter(|(number, _)| any || has(*number));
+            files.map(|(_, file)| file.clone()).collect()
+        };
+        Seen { opened: with(libc::IN_OPEN | libc::IN_ACCESS), read: with(libc::IN_ACCESS) }
     }
+}
+
+/// What became of files under watch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Those that were opened. Whoever maps a file into memory only opens it.
+    pub opened: Vec<PathBuf>,
+    /// Those of them that were read.
+    pub read: Vec<PathBuf>,
 }
 
 fn add(descriptor: &OwnedFd, file: &Path) -> io::Result<i32> {
     let name = std::ffi::CString::new(file.as_os_str().as_bytes())?;
     // SAFETY: a string with its end, alive during the call.
-    let number = unsafe { libc::inotify_add_watch(descriptor.as_raw_fd(), name.as_ptr(), libc::IN_OPEN) };
+    let number = unsafe {
+        libc::inotify_add_watch(descriptor.as_raw_fd(), name.as_ptr(), libc::IN_OPEN | libc::IN_ACCESS)
+    };
     if number < 0 {
         let error = io::Error::last_os_error();
         return Err(io::Error::new(error.kind(), format!("watching {}: {error}", file.display())));
@@ -67,8 +85,8 @@ fn add(descriptor: &OwnedFd, file: &Path) -> io::Result<i32> {
     Ok(number)
 }
 
-/// The watches that events are of.
-fn watches(mut events: &[u8]) -> Vec<i32> {
+/// The watches that events are of, and what happened.
+fn watches(mut events: &[u8]) -> Vec<(i32, u32)> {
     let word = |bytes: &[u8], at: usize| {
         i32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
     };
@@ -76,9 +94,7 @@ fn watches(mut events: &[u8]) -> Vec<i32> {
     while events.len() >= EVENT {
         // inotify_event: wd, mask, cookie, len, then `len` bytes of name.
         let name = word(events, 12) as usize;
-        if word(events, 4) as u32 & (libc::IN_OPEN | libc::IN_Q_OVERFLOW) != 0 {
-            found.push(word(events, 0));
-        }
+        found.push((word(events, 0), word(events, 4) as u32));
         events = events.get(EVENT + name..).unwrap_or_default();
     }
     found
@@ -99,7 +115,7 @@ mod tests {
             std::fs::write(file, "x").unwrap();
         }
         let openings = Openings::watch(&files).unwrap();
-        assert!(openings.seen().is_empty());
+        assert_eq!(openings.seen(), Seen::default());
         // A thread that forks meanwhile holds the copy open for writing for a moment, and then it cannot be executed.
         let mut tries = (0..2000).map(|_| {
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -109,11 +125,12 @@ mod tests {
             |started| !matches!(started, Err(busy) if busy.kind() == io::ErrorKind::ExecutableFileBusy),
         );
         started.expect("tried").unwrap().wait().unwrap();
-        assert_eq!(openings.seen(), files[..2]);
+        assert_eq!(openings.seen().read, files[..2]);
         std::fs::metadata(&files[3]).unwrap();
+        std::fs::File::open(&files[3]).unwrap();
         std::fs::read(&files[2]).unwrap();
-        assert_eq!(openings.seen(), files[2..3]);
-        assert!(openings.seen().is_empty());
+        assert_eq!(openings.seen(), Seen { opened: files[2..].to_vec(), read: files[2..3].to_vec() });
+        assert_eq!(openings.seen(), Seen::default());
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
@@ -126,11 +143,11 @@ mod tests {
     #[test]
     fn an_overflow_may_have_been_any_file() {
         let mut bytes = Vec::new();
-        for word in [-1, libc::IN_Q_OVERFLOW as i32, 0, 0, 7, libc::IN_OPEN as i32, 0, 16] {
+        for word in [-1, libc::IN_Q_OVERFLOW as i32, 0, 0, 7, libc::IN_ACCESS as i32, 0, 16] {
             bytes.extend(word.to_ne_bytes());
         }
         bytes.extend([0; 16]);
-        assert_eq!(watches(&bytes), [-1, 7]);
+        assert_eq!(watches(&bytes), [(-1, libc::IN_Q_OVERFLOW), (7, libc::IN_ACCESS)]);
         assert!(watches(&bytes[..8]).is_empty());
     }
 }

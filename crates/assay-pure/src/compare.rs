@@ -5,10 +5,12 @@
 //! contrasts of one experiment, judged at once by `verdict`.
 
 mod gate;
+mod gates;
 mod observe;
 mod order;
 
 pub use gate::{Gate, GateError};
+pub use gates::{Gates, GatesError};
 pub use observe::{Benchmark, Missing, VisitResult, benchmarks, contrasts};
 pub use order::{PHASES, Visit, round};
 

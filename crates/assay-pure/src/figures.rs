@@ -11,7 +11,9 @@
 mod adapter;
 mod adapter_error;
 pub mod bencher;
+pub mod catch2;
 mod clock;
+pub mod compressor;
 pub mod criterion;
 pub mod divan;
 mod error;
@@ -19,11 +21,18 @@ pub mod go;
 pub mod google_benchmark;
 pub mod hyperfine;
 mod json;
+pub mod libtest;
 pub mod nanobench;
+pub mod openssl_speed;
 pub mod origin;
 pub mod own_harness;
 pub mod pattern;
+pub mod perf_bench;
+mod printed;
+pub mod pytest_benchmark;
+pub mod speedtest1;
 mod unit;
+pub mod xxhsum;
 
 pub use adapter::{Adapter, library_names};
 pub use adapter_error::AdapterError;

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod discover;
 pub mod event;
 pub mod experiment;
 pub mod figures;

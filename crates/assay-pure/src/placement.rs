@@ -13,5 +13,6 @@ pub mod pad;
 pub mod same_loops;
 pub mod sections;
 pub mod shuffle;
+pub mod tripwire;
 
 pub use across::{CodeChange, ComparedFile, FunctionChange, Reached, compare, same_code_across};

@@ -106,6 +106,81 @@ fn a_file_is_the_same_as_itself() {
 }
 
 #[test]
+fn a_table_of_offsets_is_other_data_where_what_it_leads_to_is() {
+    // clang makes 32-bit offsets of these pointers; they are the same in both files.
+    let source = |second: &str| {
+        let text = r#"
+static const int table[4] = {1, SECOND, 3, 4};
+static const int *const tables[3] = {table, table + 1, table};
+__attribute__((noinline)) int followed(int x) { return tables[x & 1][x & 3]; }
+"#;
+        text.replace("SECOND", second)
+    };
+    for compiler in compilers() {
+        for flags in [&["-O2"][..], &["-O1", "-fPIC"]] {
+            let (old, new) = (link(compiler, flags, &source("2")), link(compiler, flags, &source("200")));
+            let change = by_name(compare(&old, &new).expect("linked files"));
+            let change = &change["followed"];
+            assert!(!change.is_untouched() && change.reached != Reached::Same, "{compiler}: {change:?}");
+            let same = by_name(compare(&old, &old).expect("linked files"));
+            assert!(same["followed"].is_untouched(), "{compiler}: {:?}", same["followed"]);
+        }
+    }
+}
+
+#[test]
+fn a_line_of_rusts_source_that_shifted_is_the_same_data_and_nothing_else_is() {
+    // What rustc makes of `&'static core::panic::Location`.
+    let source = |file: &str, line: u32, column: u32| {
+        format!(
+            "#include <stdio.h>\nstruct location {{ const char *file; size_t length; unsigned line, column; }};\n\
+             static const struct location here = {{ \"{file}\", {}, {line}, {column} }};\n\
+             __attribute__((noinline)) void told(const struct location *at) {{ printf(\"%s %u\", at->file, at->line); }}\n\
+             __attribute__((noinline)) int checked(int x) {{ if (x > 9) told(&here); return x * 3; }}\n",
+            file.len()
+        )
+    };
+    let base = source("src/lib.rs", 185, 9);
+    for (other, same) in [
+        (source("src/lib.rs", 195, 9), true),
+        (source("src/lib.rs", 195, 10), false),
+        (source("src/other.rs", 185, 9), false),
+        (source("src/lib.rs", 185, 9), true),
+    ] {
+        for (how, changes) in compared(&[&["-O1"]], &base, &other) {
+            assert_eq!(changes["checked"].is_untouched(), same, "{how}: {:?}", changes["checked"]);
+        }
+    }
+    let [c, shifted] = [185, 195].map(|line| source("src/lib.cc", line, 9));
+    for (how, changes) in compared(&[&["-O1"]], &c, &shifted) {
+        assert!(!changes["checked"].is_untouched(), "{how}: no name of a Rust file");
+    }
+}
+
+#[test]
+fn numbers_that_an_instruction_reads_are_no_offsets_though_code_lies_so_far_ahead() {
+    // Constants lie a page behind the code, so each of these would lead to some function, and most of those have moved.
+    let vectors: String = (0..24)
+        .map(|number| {
+            let addend = -4200 + 16 * number;
+            format!(
+                "__attribute__((noinline, used)) void vector{number}(int *p) {{ for (int i = 0; i < 64; i++) p[i] += {addend}; }}\n"
+            )
+        })
+        .collect();
+    let ahead = "__attribute__((noinline, used)) int ahead(int x) { return x * 77 + 3; }\n";
+    let (old, new) = (vectors.clone(), format!("{ahead}{vectors}"));
+    for (how, changes) in compared(&[&["-O3"]], &old, &new) {
+        for (name, change) in changes.iter().filter(|(name, _)| name.starts_with("vector")) {
+            assert!(change.is_untouched(), "{how} {name}: {change:?}");
+        }
+    }
+    for (how, changes) in compared(&[&["-O3"]], &old, &old.replace("-4200", "-4201")) {
+        assert!(!changes["vector0"].is_untouched(), "{how}");
+    }
+}
+
+#[test]
 fn constants_without_a_name_belong_to_the_code_and_named_ones_to_what_it_reaches() {
     for (how, changes) in compared(LINKS, &source(SHORT, "0.37"), &source(SHORT, "0.38")) {
         assert!(changes["scaled"].own == CodeChange::Changed, "{how}: {:?}", changes["scaled"]);

@@ -18,3 +18,4 @@ mod shipped_diaries;
 mod shipped_experiments;
 mod trace_document;
 mod trace_formats;
+mod tripwire;

@@ -3,6 +3,7 @@
 mod answer;
 mod markdown;
 mod page;
+mod plan;
 pub(crate) mod terminal;
 
 #[cfg(test)]
@@ -18,4 +19,5 @@ pub use page::{
     BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, DifferingFunction, ExecutedChange,
     Factor, Factors, Method, OneSided, SideFigure, SpoiltVisits,
 };
+pub use plan::{COMPARE_PLAN_SCHEMA, ComparePlan, PlannedRun, PlannedSide, render_compare_plan};
 pub use terminal::render_compare;

@@ -5,7 +5,7 @@ use crate::ink::Ink;
 use crate::page::{Axis, Page, PageCell, PageContrast, Stopped};
 use crate::prose::escape;
 use crate::sheet::Sheet;
-use assay_pure::compare::Gate;
+use assay_pure::compare::{Gate, Gates};
 use assay_pure::words;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GateResult {
-    /// As the user wrote it.
+    /// As the user wrote it: a gate, or the file that has one for each pattern of names.
     pub gate: String,
     /// Whether the build may pass.
     pub passed: bool,
@@ -22,49 +22,66 @@ pub struct GateResult {
     /// What may be slower by more than the gate allows: benchmarks whose interval reaches so far, and what was not compared.
     #[serde(default)]
     pub undecided: Vec<String>,
+    /// Patterns of the file that match no name.
+    #[serde(default)]
+    pub unmatched: Vec<String>,
 }
 
 impl GateResult {
     /// The gate on an experiment: each variant beside the baseline. It passes where all were compared and none can be slower by
     /// what it does not allow.
-    pub fn of_campaign(page: &Page, gate: Gate) -> Self {
+    pub fn of_campaign(page: &Page, gates: &Gates) -> Self {
         let margin = page.campaign.minimum_effect;
-        let named = |told: &dyn Fn(&PageContrast) -> bool| -> Vec<String> {
-            let contrasts = page.contrasts.iter().filter(|found| found.axis == Axis::Variant && told(found));
-            contrasts.map(|found| name_of(page, found)).collect()
+        let contrasts = page.along(Axis::Variant).map(|found| (name_of(page, found), found));
+        let contrasts: Vec<(String, &PageContrast)> = contrasts.collect();
+        let named = |told: &dyn Fn(Gate, &PageContrast) -> bool| -> Vec<String> {
+            let told =
+                contrasts.iter().filter(|(name, found)| gates.of(name).is_some_and(|gate| told(gate, found)));
+            told.map(|(name, _)| name.clone()).collect()
         };
-        let failed = named(&|found| gate.fails(found.verdict, found.code));
-        let mut undecided = named(&|found| gate.is_open(found.verdict, found.code, found.proven, margin));
-        undecided.extend(not_compared(page));
+        let failed = named(&|gate, found| gate.fails(found.verdict, found.code));
+        let mut undecided =
+            named(&|gate, found| gate.is_open(found.verdict, found.code, found.proven, margin));
+        let missing = not_compared(page).into_iter().filter(|name| gates.of(name).is_some());
+        undecided.extend(missing.map(|name| format!("{name} (not compared)")));
         if page.campaign.stopped_because == Stopped::Interrupted {
             undecided.push("the rest of the interrupted campaign".into());
         }
-        let passed = failed.is_empty() && undecided.is_empty();
-        Self { gate: gate.to_string(), passed, failed, undecided }
+        let names: Vec<String> = contrasts.into_iter().map(|(name, _)| name).collect();
+        Self::of(gates, &names, failed, undecided)
     }
 
-    /// The gate on two builds. What is undecided is named and fails nothing, but a comparison of nothing does not pass.
-    pub fn of_comparison(page: &ComparePage, gate: Gate) -> Self {
+    /// The gate on two builds: each benchmark of the candidate beside the baseline's. It passes where all were compared and none
+    /// can be slower by what it does not allow.
+    pub fn of_comparison(page: &ComparePage, gates: &Gates) -> Self {
         let margin = page.measured.minimum_effect;
-        let judged = || page.benchmarks.iter().filter_map(|found| Some((found, found.verdict?)));
-        let failed = judged().filter(|(found, verdict)| gate.fails(*verdict, found.code));
-        let failed: Vec<String> = failed.map(|(found, _)| found.benchmark.clone()).collect();
-        let open =
-            judged().filter(|(found, verdict)| gate.is_open(*verdict, found.code, found.proven, margin));
-        let mut undecided: Vec<String> = open.map(|(found, _)| found.benchmark.clone()).collect();
+        let judged = page.benchmarks.iter().filter_map(|found| Some((found, found.verdict?)));
+        let judged = || {
+            judged.clone().filter_map(|(found, verdict)| Some((found, verdict, gates.of(&found.benchmark)?)))
+        };
+        let failed = judged().filter(|(found, verdict, gate)| gate.fails(*verdict, found.code));
+        let failed: Vec<String> = failed.map(|(found, ..)| found.benchmark.clone()).collect();
+        let open = judged()
+            .filter(|(found, verdict, gate)| gate.is_open(*verdict, found.code, found.proven, margin));
+        let mut undecided: Vec<String> = open.map(|(found, ..)| found.benchmark.clone()).collect();
         let baseline = page.sides.first().map(|side| &side.name);
         let vanished = page.one_sided.iter().filter(|one| Some(&one.only_in) == baseline);
+        let vanished = vanished.filter(|one| gates.of(&one.benchmark).is_some());
         undecided.extend(vanished.map(|one| format!("{} (only in {})", one.benchmark, one.only_in)));
-        let interrupted = page.measured.stopped_because == Stopped::Interrupted;
-        if interrupted {
+        if page.measured.stopped_because == Stopped::Interrupted {
             undecided.push("the rest of the interrupted comparison".into());
         }
-        let nothing = judged().next().is_none();
-        if nothing && undecided.is_empty() {
-            undecided.push("every benchmark (nothing was compared)".into());
+        if judged().next().is_none() && undecided.is_empty() {
+            undecided.push("every benchmark (none that has a gate was compared)".into());
         }
-        let passed = failed.is_empty() && !nothing && !interrupted;
-        Self { gate: gate.to_string(), passed, failed, undecided }
+        let one_sided = page.one_sided.iter().map(|one| &one.benchmark);
+        let names = page.benchmarks.iter().map(|found| &found.benchmark).chain(one_sided).cloned();
+        Self::of(gates, &names.collect::<Vec<String>>(), failed, undecided)
+    }
+
+    fn of(gates: &Gates, names: &[String], failed: Vec<String>, undecided: Vec<String>) -> Self {
+        let passed = failed.is_empty() && undecided.is_empty();
+        Self { gate: gates.to_string(), passed, failed, undecided, unmatched: gates.unmatched(names) }
     }
 
     /// Whether it passed, in a word, and what is to be said to it.
@@ -76,15 +93,17 @@ impl GateResult {
             }
             [] => String::new(),
         };
-        match (&self.failed[..], &self.undecided[..]) {
+        let (word, mut more) = match (&self.failed[..], &self.undecided[..]) {
             ([], []) => ("passed", String::new()),
-            ([], undecided) if self.passed => {
-                ("passed", format!(", as nothing is shown to be slower; {}", open(undecided)))
-            }
             ([], undecided) => ("undecided", format!(": {}", open(undecided))),
             (failed, []) => ("failed", format!(" by {}", words::list(failed))),
             (failed, undecided) => ("failed", format!(" by {}; {}", words::list(failed), open(undecided))),
+        };
+        if !self.unmatched.is_empty() {
+            let patterns: Vec<String> = self.unmatched.iter().map(|pattern| format!("`{pattern}`")).collect();
+            more += &format!("; {} in {} is the name of nothing here", words::list_or(&patterns), self.gate);
         }
+        (word, more)
     }
 
     /// What became of it.
@@ -130,7 +149,6 @@ fn name(page: &Page, [variant, input, compiler, flags]: [&str; 4]) -> String {
 /// Variants without a contrast, whole or in some cells: left out by this machine, crashed, or beside a baseline that did. Who
 /// compares nothing has passed nothing.
 fn not_compared(page: &Page) -> Vec<String> {
-    let said = |name: String| format!("{name} (not compared)");
     let stands = |cell: &PageCell| {
         page.along(Axis::Variant).any(|found| {
             [&found.candidate, &found.input, &found.compiler, &found.flags]
@@ -141,16 +159,14 @@ fn not_compared(page: &Page) -> Vec<String> {
     let mut found = Vec::new();
     for variant in candidates {
         if !page.along(Axis::Variant).any(|contrast| contrast.candidate == variant.name) {
-            found.push(said(variant.name.clone()));
+            found.push(variant.name.clone());
             continue;
         }
         let cells = page.cells.iter().filter(|cell| cell.variant == variant.name && !stands(cell));
-        found.extend(
-            cells.map(|cell| said(name(page, [&cell.variant, &cell.input, &cell.compiler, &cell.flags]))),
-        );
+        found.extend(cells.map(|cell| name(page, [&cell.variant, &cell.input, &cell.compiler, &cell.flags])));
     }
     if found.is_empty() && page.along(Axis::Variant).next().is_none() {
-        found.push(said(format!("{}, the only variant", page.baseline)));
+        found.push(format!("{}, the only variant", page.baseline));
     }
     found
 }
@@ -184,7 +200,7 @@ mod tests {
     }
 
     fn said(verdicts: &[(Verdict, [f64; 3])]) -> (bool, &'static str, usize, usize) {
-        let found = GateResult::of_campaign(&page(verdicts), Gate { slower: 0.02 });
+        let found = GateResult::of_campaign(&page(verdicts), &Gate { slower: 0.02 }.into());
         (found.passed, found.outcome().0, found.failed.len(), found.undecided.len())
     }
 
@@ -208,7 +224,7 @@ mod tests {
         assert_eq!(said(&[wide_margin]), (false, "undecided", 0, 1));
         let mut same_code = page(&[wide_margin]);
         same_code.contrasts[0].proven = true;
-        assert!(GateResult::of_campaign(&same_code, Gate { slower: 0.02 }).passed);
+        assert!(GateResult::of_campaign(&same_code, &Gate { slower: 0.02 }.into()).passed);
     }
 
     #[test]
@@ -218,16 +234,16 @@ mod tests {
         page.contrasts[0].axis = Axis::Compiler;
         page.contrasts[0].candidate = page.contrasts[1].candidate.clone();
         page.variants.remove(0);
-        assert!(GateResult::of_campaign(&page, Gate { slower: 0.02 }).passed);
+        assert!(GateResult::of_campaign(&page, &Gate { slower: 0.02 }.into()).passed);
         page.contrasts.remove(1);
-        let alone = GateResult::of_campaign(&page, Gate { slower: 0.02 });
+        let alone = GateResult::of_campaign(&page, &Gate { slower: 0.02 }.into());
         assert_eq!((alone.passed, &alone.undecided[..]), (false, &["v1 (not compared)".to_owned()][..]));
     }
 
     #[test]
     fn what_was_not_compared_has_not_passed() {
         let same = (Verdict::Equivalent, [1.0, 0.995, 1.005]);
-        let judged = |page: &Page| GateResult::of_campaign(page, Gate { slower: 0.02 });
+        let judged = |page: &Page| GateResult::of_campaign(page, &Gate { slower: 0.02 }.into());
         let mut lacking = page(&[same]);
         lacking.variants.push(PageVariant { name: "simd".into(), description: None });
         assert_eq!(judged(&lacking).undecided, ["simd (not compared)"]);
@@ -248,16 +264,46 @@ mod tests {
 
     #[test]
     fn a_comparison_of_nothing_does_not_pass_and_a_vanished_benchmark_is_named() {
-        let judged = |page: &ComparePage| GateResult::of_comparison(page, Gate { slower: 0.5 });
+        let judged = |page: &ComparePage| GateResult::of_comparison(page, &Gate { slower: 0.5 }.into());
         let mut page = compare::sample::two();
         page.measured.stopped_because = Stopped::Budget;
         page.one_sided[0].only_in = page.sides[0].name.clone();
         let found = judged(&page);
-        assert!(found.passed && found.undecided.contains(&"BM_new (only in main)".to_owned()), "{found:?}");
+        assert!(found.undecided.contains(&"BM_new (only in main)".to_owned()), "{found:?}");
+        page.benchmarks.retain(|found| found.verdict == Some(Verdict::Equivalent));
+        assert_eq!(judged(&page).outcome().0, "undecided");
+        page.one_sided.clear();
+        assert_eq!(judged(&page).outcome(), ("passed", String::new()));
         page.measured.stopped_because = Stopped::Interrupted;
-        assert!(!judged(&page).passed);
+        assert_eq!(judged(&page).outcome().0, "undecided");
         page.measured.stopped_because = Stopped::Budget;
         (page.benchmarks, page.one_sided) = (Vec::new(), Vec::new());
         assert_eq!(judged(&page).outcome().0, "undecided");
+    }
+
+    #[test]
+    fn a_file_has_a_gate_for_each_pattern_of_names_and_one_that_matches_nothing_is_told() {
+        let mut page = compare::sample::two();
+        page.measured.stopped_because = Stopped::Budget;
+        page.one_sided.clear();
+        let same =
+            page.benchmarks.iter().find(|found| found.verdict == Some(Verdict::Equivalent)).unwrap().clone();
+        let named = |name: &str, verdict: Verdict, code: [f64; 3]| {
+            let code = Some(RatioInterval { ratio: code[0], lower: code[1], upper: code[2] });
+            let (benchmark, verdict) = (name.to_owned(), Some(verdict));
+            compare::Compared { benchmark, verdict, code, proven: false, ..same.clone() }
+        };
+        page.benchmarks = vec![
+            named("crc/64", Verdict::Slower, [1.03, 1.025, 1.035]),
+            named("io/read", Verdict::Slower, [1.3, 1.2, 1.4]),
+            named("sort", Verdict::Slower, [1.03, 1.025, 1.035]),
+        ];
+        let judged = |file: &str| GateResult::of_comparison(&page, &Gates::read("gates.toml", file).unwrap());
+        let found = judged("'*' = 'slower:5%'\n'crc/*' = 'slower:1%'\n'io/*' = 'off'\n");
+        assert_eq!((&found.failed[..], found.undecided.len()), (&["crc/64".to_owned()][..], 0));
+        assert!(judged("'*' = 'slower:5%'\n'io/*' = 'off'\n").passed);
+        let misspelt = judged("'*' = 'slower:50%'\n'cr/*' = 'slower:1%'\n");
+        assert_eq!(misspelt.sentence(), "passed; `cr/*` in gates.toml is the name of nothing here");
+        assert_eq!(judged("'*' = 'off'\n").outcome().0, "undecided");
     }
 }

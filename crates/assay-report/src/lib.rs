@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+pub mod clean;
 pub mod compare;
 mod csv;
 pub mod doctor;
@@ -46,6 +47,7 @@ mod sample;
 mod schema;
 
 pub use answer::answer;
+pub use clean::{CleanPage, render_clean};
 pub use compare::{ComparePage, render_compare};
 pub use doctor::render_examination;
 pub use fit::{FitPage, render_fit};

@@ -119,7 +119,7 @@ pub(super) fn page() -> Page {
     }
     page.add_throughput();
     page.limits = Some(LimitsUsed { measured: "2026-11-21T07:34:05Z".to_owned(), with_campaign: true });
-    page.gate = Some(GateResult::of_campaign(&page, Gate { slower: 0.02 }));
+    page.gate = Some(GateResult::of_campaign(&page, &Gate { slower: 0.02 }.into()));
     page.answer = answer(&page);
     page
 }

@@ -1,11 +1,13 @@
 //! The command line: one file per verb. Nothing here computes; it reads arguments, calls the lab, prints pages.
 
 mod calibrate;
+mod clean;
 mod compare;
 mod completions;
 mod display;
 mod doctor;
 mod export;
+mod gates;
 mod harness;
 mod help;
 mod history;
@@ -81,6 +83,7 @@ enum Verb {
     Calibrate(calibrate::CalibrateArguments),
     Trace(trace::TraceArguments),
     Harness(harness::HarnessArguments),
+    Clean(clean::CleanArguments),
     Completions(completions::CompletionsArguments),
     Man(manual::ManArguments),
 }
@@ -122,6 +125,7 @@ pub fn main(plugin: &'static [u8], commit: Option<&'static str>) -> ExitCode {
         Verb::Calibrate(arguments) => calibrate::run(arguments),
         Verb::Trace(arguments) => trace::run(arguments),
         Verb::Harness(arguments) => harness::run(arguments),
+        Verb::Clean(arguments) => clean::run(arguments),
         Verb::Completions(arguments) => completions::run(arguments),
         Verb::Man(arguments) => manual::run(arguments),
     };

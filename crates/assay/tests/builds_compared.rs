@@ -49,9 +49,13 @@ fn compares_each_variant_with_itself_along_the_flags_that_are_asked_for() {
     for contrast in page["contrasts"].as_array().unwrap() {
         let across = contrast["axis"] == "flags";
         assert_eq!(contrast["against"]["flags"], if across { Value::from("O1") } else { Value::Null });
-        assert!(contrast["as_built"]["ratio"].is_number(), "{contrast}");
+        // On a busy machine all its samples may be left out.
+        assert!(contrast["as_built"].is_null() || contrast["as_built"]["ratio"].is_number(), "{contrast}");
         assert!(contrast["verdict"].is_string() && !contrast["reasons"].as_array().unwrap().is_empty());
     }
+    let as_built =
+        "SELECT count(*) FROM (SELECT DISTINCT flags, variant FROM process WHERE rotation IS NULL)";
+    assert_eq!(lab.count(as_built), 4, "each variant in each build");
     assert!(!page["claims"][0]["found"].as_str().unwrap().contains("no such contrast"));
 }
 
@@ -75,8 +79,13 @@ fn tells_where_the_entries_lie_in_each_build() {
     for landing in layouts[1]["functions"].as_array().unwrap() {
         assert_eq!(landing["offset"], 0, "aligned to 64 bytes: {landing}");
     }
-    let ranges = page["cells"].as_array().unwrap().iter().map(|cell| &cell["range"]);
-    assert!(ranges.clone().all(|range| range["placements"].as_u64().unwrap() >= 4));
+    let placements = "SELECT min(placements) FROM (SELECT count(DISTINCT rotation * 64 + phase_bytes) AS placements \
+                      FROM process WHERE rotation IS NOT NULL GROUP BY flags, variant)";
+    assert!(lab.count(placements) >= 4);
+    // On a busy machine the samples of some placements are left out of the page, or of all.
+    let ranges =
+        page["cells"].as_array().unwrap().iter().map(|cell| &cell["range"]).filter(|range| !range.is_null());
+    assert!(ranges.clone().all(|range| range["placements"].as_u64().unwrap() >= 1));
     assert!(ranges.clone().all(|range| range["fastest_ns"].as_f64() <= range["slowest_ns"].as_f64()));
 }
 

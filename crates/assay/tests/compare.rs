@@ -118,6 +118,74 @@ fn a_slower_benchmark_is_found_alone_and_fails_the_gate() {
 }
 
 #[test]
+fn benchmarks_that_execute_nothing_that_differs_are_equivalent_by_proof_and_run_once() {
+    let Some(project) = Project::new() else { return };
+    // Figures that no measurement could call equivalent: they are the time of day.
+    let clock =
+        |text: &str| text.replace("10 + 0 * same(count)", "(int)(clock() % 1000) + 1 + 0 * same(count)");
+    let base = clock(PROGRAM).replace("#include <stdio.h>", "#include <stdio.h>\n#include <time.h>");
+    // And it knows the folder of its build, another one on each side.
+    let base =
+        base.replace("WORK", "x + 1").replace("TIME", "20").replace("EXTRA", "if (count > 9) puts(FOLDER);");
+    project
+        .write("Makefile", "bench: bench.c\n\tgcc -O1 -g -DFOLDER='\"$(CURDIR)/data\"' -o bench bench.c\n");
+    project.write("bench.c", &base);
+    project.git(&["commit", "--quiet", "-am", "clock"]);
+    let cold = "__attribute__((noinline)) int cold(int x) { printf(\"%d\", x); return x % 17; }\n";
+    project.write(
+        "bench.c",
+        &base.replace(
+            "__attribute__((noinline)) int same",
+            &format!("{cold}__attribute__((noinline)) int same"),
+        ),
+    );
+    let (page, ran) = project.page(&["--gate", "slower:2%", "main"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", told(&ran));
+    for name in ["same", "other"] {
+        let found = benchmark(&page, name);
+        assert_eq!((&found["verdict"], &found["proven"]), (&"equivalent".into(), &true.into()), "{found}");
+    }
+    assert_eq!((&page["measured"]["visits"], &page["gate"]["passed"]), (&2.into(), &true.into()));
+    assert!(told(&ran).contains("by proof"), "{}", told(&ran));
+}
+
+#[test]
+fn a_benchmark_that_reads_a_file_which_differs_is_measured_though_its_code_is_the_same() {
+    let Some(project) = Project::new() else { return };
+    let reading = PROGRAM.replace("EXTRA", "fclose(fopen(\"size.txt\", \"r\"));");
+    project.write("bench.c", &reading.replace("WORK", "x + 1").replace("TIME", "20"));
+    project.write("size.txt", "10\n");
+    project.git(&["add", "."]);
+    project.git(&["commit", "--quiet", "-m", "reads"]);
+    project.write("size.txt", "20\n");
+    let (page, ran) = project.page(&["main"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", told(&ran));
+    assert_eq!(benchmark(&page, "same")["proven"], false);
+    assert_eq!(page["measured"]["visits"], 2 * 2 * 13);
+}
+
+#[test]
+fn a_library_that_the_build_stripped_is_no_part_of_the_proof() {
+    let Some(project) = Project::new() else { return };
+    let program =
+        PROGRAM.replace("__attribute__((noinline)) int other(int x) { return WORK; }", "int other(int);");
+    project.write("bench.c", &program.replace("TIME", "20").replace("EXTRA", ""));
+    project.write(
+        "Makefile",
+        "bench: bench.c other.c\n\tgcc -O1 -shared -fPIC -o whole.so other.c\n\tstrip -o libother.so whole.so\n\t\
+         gcc -O1 -o bench bench.c -L. -lother -Wl,-rpath,'$$ORIGIN'\n",
+    );
+    project.write("other.c", "int other(int x) { return x + 1; }\n");
+    project.write(".gitignore", "bench\n*.so\n.assay/\n");
+    project.git(&["add", "."]);
+    project.git(&["commit", "--quiet", "-m", "library"]);
+    project.write("other.c", "int other(int x) { return x * x - 7; }\n");
+    let (page, ran) = project.page(&["main"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", told(&ran));
+    assert_eq!(benchmark(&page, "other")["proven"], false);
+}
+
+#[test]
 fn the_working_tree_is_compared_and_left_as_it_is() {
     let Some(project) = Project::new() else { return };
     let changed =
@@ -164,6 +232,48 @@ fn commands_are_compared_as_they_are_and_it_is_said_what_that_cannot_tell() {
     assert_eq!(benchmark(&page, "a")["verdict"], "slower");
     assert!(benchmark(&page, "a")["as_built"].is_null());
     assert!(page["limits"][0].as_str().unwrap().contains("where it was linked"), "{page}");
+}
+
+#[test]
+fn the_commands_of_the_folder_are_found_told_and_planned() {
+    let Some(project) = Project::new() else { return };
+    project.commit("next", "x + 2", 21, "");
+    let plan = project.assay(&["--plan", "main", "next"]);
+    for wanted in
+        ["found      target `bench` of Makefile", "build      make bench", "at least 26 of", " 26 s"]
+    {
+        assert!(told(&plan).contains(wanted), "{wanted}: {}", told(&plan));
+    }
+    assert!(plan.status.success() && !project.0.path().join(".assay").exists(), "a plan makes nothing");
+    let regex = r"regex:(?<name>\w+): (?<value>\d+) (?<unit>ns)";
+    let ran = project.assay(&["--adapter", regex, "--json", "page.json", "main", "next"]);
+    let using = "assay: target `bench` of Makefile is the only benchmark found in this folder; using\n  --build 'make bench' \
+                 --bench ./bench\n";
+    assert!(ran.status.success() && told(&ran).contains(using), "{}", told(&ran));
+    let text = std::fs::read_to_string(project.0.path().join("page.json")).unwrap();
+    let page: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&page["build"], &page["bench"][0]), (&"make bench".into(), &"./bench".into()));
+    assert_eq!(benchmark(&page, "other")["verdict"], "slower");
+    // What a run took is known now.
+    let plan = project.assay(&["--plan", "--json", "-", "main", "next"]);
+    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    assert!(plan["times"][3]["measured_runs"].as_u64().unwrap() > 0, "{plan}");
+    project.write("Makefile", "bench: bench.c\n\tgcc -O1 -g -o bench bench.c\nbenchmark: bench\n\t./bench\n");
+    let several = project.assay(&["main", "next"]);
+    assert_eq!(several.status.code(), Some(2), "{}", told(&several));
+    let typed = "assay compare --build 'make bench' --bench 'make benchmark' main next";
+    assert!(told(&several).contains(typed), "{}", told(&several));
+}
+
+#[test]
+#[ignore = "relates measured times: on a quiet machine"]
+fn a_command_that_watches_the_clock_is_not_timed_as_a_whole() {
+    let Some(project) = Project::new() else { return };
+    let by_clock = "end=$(($(date +%s%N) + 500000000)); while :; do i=0; while [ $i -lt 4000 ]; do i=$((i+1)); done; \
+                    [ $(date +%s%N) -lt $end ] || break; done";
+    let ran = project.assay(&["--", by_clock, "true"]);
+    assert_eq!(ran.status.code(), Some(3), "{}", told(&ran));
+    assert!(told(&ran).contains("it runs for a fixed time: stopped for"), "{}", told(&ran));
 }
 
 #[test]
@@ -249,7 +359,7 @@ fn figures_of_go_are_read_without_being_told() {
 #[test]
 fn an_interrupted_comparison_goes_on_where_it_stopped() {
     let Some(project) = Project::new() else { return };
-    project.commit("next", "x + 2", 20, "");
+    project.commit("next", "x + 2", 21, "");
     let ours = ["--build", "make", "--bench", "./bench", "--adapter", "wall", "main", "next"];
     let finished = project.assay(&ours);
     assert!(finished.status.success(), "{}", told(&finished));
@@ -270,6 +380,139 @@ fn an_interrupted_comparison_goes_on_where_it_stopped() {
     let nothing = project.assay(&[&ours[..], &["--resume"]].concat());
     assert_eq!(nothing.status.code(), Some(2));
     assert!(told(&nothing).contains("nothing to resume"), "{}", told(&nothing));
+}
+
+/// How often `make` has compiled, in a repository whose Makefile tells a file outside.
+fn compiled(log: &Path) -> usize {
+    std::fs::read_to_string(log).unwrap_or_default().lines().count()
+}
+
+#[test]
+fn a_base_is_built_once_and_again_when_its_build_has_changed() {
+    let Some(project) = Project::new() else { return };
+    let outside = tempfile::tempdir().unwrap();
+    let log = outside.path().join("log");
+    let makefile = format!("bench: bench.c\n\techo x >> {}\n\tgcc -O1 -g -o bench bench.c\n", log.display());
+    project.write("Makefile", &makefile);
+    project.commit("one", "x + 1", 20, "");
+    project.git(&["checkout", "--quiet", "-B", "main", "one"]);
+    project.commit("two", "x + 2", 20, "");
+    project.commit("three", "x + 3", 20, "");
+    let compare = |words: &[&str], expected: usize| {
+        let ran = project.compare(words);
+        assert!(ran.status.success(), "{}", told(&ran));
+        assert_eq!(compiled(&log), expected, "{words:?}");
+    };
+    compare(&["main", "two"], 2);
+    compare(&["main", "three"], 3);
+    compare(&["two", "three"], 3);
+    // Another command may build something else.
+    let regex = r"regex:(?<name>\w+): (?<value>\d+) (?<unit>ns)";
+    let other =
+        project.assay(&["--build", "make -s", "--bench", "./bench", "--adapter", regex, "main", "two"]);
+    assert!(other.status.success(), "{}", told(&other));
+    assert_eq!(compiled(&log), 5);
+    // What lies there is looked at before it is believed.
+    let sides = project.0.path().join(".assay/store/sides");
+    let held = found(&sides, &|path| path.ends_with("bench"));
+    assert_eq!(held.len(), 5);
+    for binary in &held {
+        std::fs::write(binary, "not a program").unwrap();
+    }
+    compare(&["main", "three"], 7);
+    // The store's limit holds, and what is at work stays.
+    compare(&["--store-limit", "0", "main", "three"], 7);
+    assert_eq!(found(&sides, &|path| path.ends_with("side.json")).len(), 2);
+    let clean = Command::new(env!("CARGO_BIN_EXE_assay"))
+        .current_dir(project.0.path())
+        .args(["clean", "--json", "-"])
+        .output()
+        .unwrap();
+    let page: Value = serde_json::from_slice(&clean.stdout).unwrap_or_else(|_| panic!("{}", told(&clean)));
+    assert_eq!(page["removed"].as_array().unwrap().len(), 2, "{page}");
+    assert!(found(&sides, &|path| path.is_file()).is_empty());
+    compare(&["main", "two"], 9);
+}
+
+/// All that fits below a folder.
+fn found(folder: &Path, fits: &dyn Fn(&Path) -> bool) -> Vec<std::path::PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if fits(&path) {
+            all.push(path.clone());
+        }
+        if entry.file_type().unwrap().is_dir() {
+            all.extend(found(&path, fits));
+        }
+    }
+    all
+}
+
+#[test]
+fn cargo_bench_builds_nothing_of_what_was_built_for_it() {
+    let Some(project) = Project::new() else { return };
+    if Command::new("cargo").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no cargo");
+        return;
+    }
+    project.write(
+        "Cargo.toml",
+        "[package]\nname = \"own\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[[bench]]\nname = \"speed\"\nharness = false\n",
+    );
+    // As build scripts that look for a C compiler do.
+    let reads = ["PATH", "COMPILER_PATH", "RUSTC_WRAPPER"]
+        .map(|name| format!("println!(\"cargo:rerun-if-env-changed={name}\");\n"));
+    project.write("build.rs", &format!("fn main() {{\n{}}}\n", reads.concat()));
+    for folder in ["src", "benches"] {
+        std::fs::create_dir(project.0.path().join(folder)).unwrap();
+    }
+    project.write("src/lib.rs", "#[inline(never)]\npub fn work(x: u64) -> u64 { x * 3 }\n");
+    project.write(".gitignore", "target\n.assay\n");
+    let bench = |time: u32| {
+        format!(
+            "fn main() {{ println!(\"work: {{}} ns\", {time} + 0 * own::work(std::env::args().count() as u64)); }}\n"
+        )
+    };
+    project.write("benches/speed.rs", &bench(10));
+    project.commit("main", "x + 1", 20, "");
+    project.git(&["checkout", "--quiet", "-b", "next"]);
+    project.write("benches/speed.rs", &bench(11));
+    project.git(&["commit", "--quiet", "-am", "next"]);
+    let regex = r"regex:(?<name>\w+): (?<value>\d+) (?<unit>ns)";
+    let ours = ["--build", "cargo bench --no-run --offline", "--bench", "cargo bench --offline"];
+    let words = ["--adapter", regex, "main", "next", "--json", "-"];
+    let ran = project.assay(&[&ours[..], &words].concat());
+    assert!(ran.status.success(), "{}", told(&ran));
+    let page: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(page["method"], "placements");
+    assert_eq!(benchmark(&page, "work")["verdict"], "slower");
+    // cargo opens the build script, too, but nobody executes it.
+    let links = page["sides"][0]["links"].as_array().unwrap();
+    assert!(links.iter().all(|link| link.as_str().unwrap().contains("/deps/")), "{links:?}");
+    // The library's own test harness takes no options of others, which is told with what to write.
+    let options =
+        ["--build", ours[1], "--bench", "cargo bench --offline -- --warm-up-time 1", "main", "next"];
+    let refused = project.assay(&options);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(told(&refused).contains("cargo bench --bench '*' -- OPTIONS"), "{}", told(&refused));
+}
+
+#[test]
+fn a_build_in_one_place_for_both_sides_is_refused_with_where_to_build() {
+    let Some(project) = Project::new() else { return };
+    let outside = tempfile::tempdir().unwrap();
+    let binary = outside.path().join("bench");
+    project.commit("next", "x + 2", 20, "");
+    let build = format!("gcc -O1 -o {} bench.c", binary.display());
+    let bench = binary.display().to_string();
+    let ran = project.assay(&["--build", &build, "--bench", &bench, "main", "next"]);
+    assert_eq!(ran.status.code(), Some(2), "{}", told(&ran));
+    assert!(told(&ran).contains("main and next are both built as"), "{}", told(&ran));
+    let own = format!("make -C {}", project.0.path().canonicalize().unwrap().display());
+    let ran = project.assay(&["--build", &own, "--bench", "./bench", "main", "next"]);
+    assert_eq!(ran.status.code(), Some(2), "{}", told(&ran));
+    assert!(told(&ran).contains("write paths relative to that folder"), "{}", told(&ran));
 }
 
 #[test]

@@ -178,3 +178,82 @@ fn where_nothing_can_be_traced_the_cells_say_why_and_the_campaign_is_whole() {
     );
     assert!(text.contains("not counted"), "{text}");
 }
+
+/// `twice` asks for 24 bytes two times in each call and gives them back at its end; with OWN the program has an allocator.
+const ALLOCATING: &str = r#"
+#include <assay.h>
+#ifdef OWN
+static char all[1 << 24];
+static size_t used;
+void *malloc(size_t bytes) { char *block = all + used % (sizeof all / 2); used += (bytes + 15) / 16 * 16; return block; }
+void *calloc(size_t count, size_t bytes) { return memset(malloc(count * bytes), 0, count * bytes); }
+void *realloc(void *old, size_t bytes) { void *block = malloc(bytes); return old ? memmove(block, old, bytes) : block; }
+void *aligned_alloc(size_t unit, size_t bytes) { return (void *)(((uintptr_t)malloc(bytes + unit) + unit - 1) / unit * unit); }
+void free(void *block) { (void)block; }
+#endif
+static uint64_t none(const uint8_t *data, size_t size)
+{
+    return data[0] + size;
+}
+static uint64_t twice(const uint8_t *data, size_t size)
+{
+    void *volatile first = malloc(24), *volatile second = malloc(24);
+    free(first);
+    free(second);
+    return data[0] + size;
+}
+ASSAY_VARIANT("none", none)
+ASSAY_VARIANT("twice", twice)
+ASSAY_MAIN()
+"#;
+
+/// An experiment that counts what is allocated.
+fn allocating(flags: &str) -> Option<Lab> {
+    let lab = Lab::with_program(ALLOCATING, &["none", "twice"])?;
+    let events = "events = [\"allocations\", \"allocated-bytes\", \"peak-bytes\"]\n";
+    lab.edit(|text| {
+        text.replace("minimum_effect", &format!("{events}minimum_effect"))
+            .replace("-Og", flags)
+            .replace("units = 10_000", "units = 10_000\nwindow_units = 1")
+    });
+    Some(lab)
+}
+
+#[test]
+fn a_campaign_counts_what_its_variants_allocate_and_a_second_one_finds_it_in_the_ledger() {
+    let Some(lab) = allocating("-Og") else { return };
+    let said = lab.run(&["--seed", "1", "--all"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.page.contains("Allocated per byte"), "{}", said.page);
+    let rows = || {
+        let sql =
+            "SELECT variant, calls, allocations, bytes, peak_bytes, windows FROM allocation ORDER BY variant";
+        let ledger = lab.ledger();
+        let mut found = ledger.prepare(sql).unwrap();
+        let row = |row: &rusqlite::Row<'_>| {
+            let figures: Vec<i64> = (1..6).map(|at| row.get(at).unwrap()).collect();
+            Ok((row.get::<_, String>(0)?, figures))
+        };
+        found.query_map([], row).unwrap().map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let found = rows();
+    let names: Vec<&str> = found.iter().map(|(variant, _)| variant.as_str()).collect();
+    assert_eq!(names, ["none", "twice"]);
+    assert_eq!(found[0].1[1..4], [0, 0, 0]);
+    assert_eq!(found[1].1, [4096, 2 * 4096, 48 * 4096, 48 * 4096, 10_000]);
+    assert!(said.page.contains("allocations counted in 4,096 of 10,000 calls"), "{}", said.page);
+    let again = lab.run(&["--seed", "2"]);
+    assert_eq!((again.code, rows()), (Some(0), found), "{again:?}");
+}
+
+#[test]
+fn what_a_program_with_an_allocator_of_its_own_allocates_is_not_zero_but_unknown() {
+    let Some(lab) = allocating("-Og\", \"-DOWN") else { return };
+    let said = lab.run(&[]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.page.contains("without an allocator of its own"), "{}", said.page);
+    let cells = lab.page()["cells"].clone();
+    for cell in cells.as_array().expect("cells") {
+        assert_eq!(cell["per_unit"], serde_json::json!({}), "{cell}");
+    }
+}

@@ -84,6 +84,7 @@ fn run(asked: &Asked<'_>) -> Result<Vec<u8>> {
         random_addresses: true,
         limit: Some(LIMIT),
         side: None,
+        pauses: None,
     })?;
     let shown = asked.words.join(" ");
     let said = String::from_utf8_lossy(&ran.stderr.bytes).trim_end().to_owned();

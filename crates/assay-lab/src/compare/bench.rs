@@ -14,6 +14,8 @@ pub struct SidePlayer {
     pub bench: bench::BenchCommand,
     /// Its binaries; none where they cannot be relinked.
     pub binaries: Option<Binaries>,
+    /// What is run after the first visit, where that is for fewer benchmarks: what is decided needs no second one.
+    pub later: Option<bench::BenchCommand>,
 }
 
 /// Both sides, or the one there is.
@@ -32,6 +34,9 @@ impl CommandRunner for SidePlayers {
         }
         let visited = bench::visit(&player.bench, &visit.surroundings, &self.scratch);
         player.binaries.as_ref().map_or(Ok(()), Binaries::check)?;
+        if let Some(later) = player.later.take() {
+            player.bench = later;
+        }
         Ok(ran(visited))
     }
 }

@@ -12,7 +12,9 @@ use assay_trace::sites::names::demangle;
 use assay_trace::sites::source::SourceFiles;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Component, Path, PathBuf};
 
 /// What was found for one benchmark; kept in the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,6 +33,11 @@ pub struct CodeFindings {
 }
 
 impl CodeFindings {
+    /// What is known of a benchmark that executed nothing but functions that both builds have.
+    pub fn untouched() -> CodeFindings {
+        CodeFindings { identical: Some(true), closed: true, ..CodeFindings::default() }
+    }
+
     /// What this says of the benchmark's two sides.
     pub fn identity(&self) -> Option<CodeIdentity> {
         Some(match (self.identical?, self.closed) {
@@ -50,7 +57,8 @@ pub struct BinaryPair {
 }
 
 impl BinaryPair {
-    /// Reads both files, which lie at `files` at the moment, and compares them function by function.
+    /// Reads both files, which lie at `files` at the moment, and compares them function by function. The folder of its own build,
+    /// as in a path to its data that is compiled into a benchmark, counts as the same text on both sides.
     ///
     /// # Errors
     /// One cannot be read or has no symbols; a sentence.
@@ -59,14 +67,47 @@ impl BinaryPair {
             std::fs::read(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
         };
         let [old, new] = files;
-        let changes = across::compare(&read(old)?, &read(new)?)
+        let mut renamed = read(new)?;
+        if let Some([own, others]) = trees([&paths[1][0], &paths[0][0]]) {
+            replace(&mut renamed, own.as_os_str().as_bytes(), others.as_os_str().as_bytes());
+        }
+        let changes = across::compare(&read(old)?, &renamed)
             .map_err(|error| format!("{}: {error}", paths[0][0].display()))?;
         Ok(BinaryPair { images: [ModuleImage::open(old)?, ModuleImage::open(new)?], paths, changes })
+    }
+
+    /// Where code of a side lies that does the same in the other file; link-time addresses.
+    pub fn untouched(&self, side: usize) -> Vec<Range<u64>> {
+        let places = self.changes.iter().filter(|change| change.is_untouched());
+        let place = places.filter_map(|change| [&change.old, &change.new][side].as_ref());
+        place.map(|place| place.address..place.address + place.size).collect()
     }
 
     /// The file of a side as the tracer's images know it.
     pub fn image(&self, side: usize) -> &ModuleImage {
         &self.images[side]
+    }
+}
+
+/// The folders of two files up to where they lie at the same place.
+fn trees(files: [&Path; 2]) -> Option<[PathBuf; 2]> {
+    let [one, other] = files.map(|file| file.components().collect::<Vec<_>>());
+    let common = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+    let tree = |parts: &[Component<'_>]| parts.iter().take(parts.len() - common).collect::<PathBuf>();
+    let found = [tree(&one), tree(&other)];
+    found.iter().all(|tree| tree.parent().is_some()).then_some(found)
+}
+
+/// Writes `new` over each `old`, if it is as long: nothing in a file may move.
+fn replace(bytes: &mut [u8], old: &[u8], new: &[u8]) {
+    if old.len() != new.len() || old == new {
+        return;
+    }
+    let mut at = 0;
+    while let Some(found) = bytes[at..].windows(old.len()).position(|window| window == old) {
+        at += found;
+        bytes[at..at + old.len()].copy_from_slice(new);
+        at += old.len();
     }
 }
 
@@ -174,7 +215,8 @@ const SAME_WORK: f64 = 0.002;
 
 /// The causes that the code speaks for.
 ///
-/// Work needs a difference in time to be the cause of; code that drifted is told wherever it is executed.
+/// Work needs a difference in time to be the cause of, in the same direction: more instructions make nothing faster. Code that
+/// drifted is told wherever it is executed.
 pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -> Vec<CauseEvidence> {
     let mut causes = Vec::new();
     let named = |cause, evidence: String| CauseEvidence { cause, share: None, evidence };
@@ -186,6 +228,7 @@ pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -
         .filter(|function| function.change == ExecutedChange::Changed)
         .filter_map(|function| Some((ratio(function)?, function)))
         .filter(|(ratio, _)| ratio.ln().abs() > SAME_WORK)
+        .filter(|(ratio, _)| verdict.code.is_some_and(|code| (code.ratio > 1.0) == (*ratio > 1.0)))
         .collect();
     worked.sort_by(|one, other| other.0.ln().abs().total_cmp(&one.0.ln().abs()));
     if let Some((ratio, function)) = worked.first().filter(|_| differs) {
@@ -271,11 +314,27 @@ mod tests {
     }
 
     #[test]
+    fn the_folder_of_its_own_build_is_the_same_text_on_both_sides() {
+        let files = ["/s/trees/aa1/build/p", "/s/trees/bb2/build/p"].map(Path::new);
+        assert_eq!(trees(files), Some(["/s/trees/aa1", "/s/trees/bb2"].map(PathBuf::from)));
+        let dirty = ["/s/dirty/aa1/p", "/s/trees/bb2/p"].map(Path::new);
+        assert_eq!(trees(dirty), Some(["/s/dirty/aa1", "/s/trees/bb2"].map(PathBuf::from)));
+        assert_eq!(trees([files[0], files[0]]), None);
+        let mut bytes = *b"x/s/trees/aa1/data /s/trees/aa1";
+        replace(&mut bytes, b"/s/trees/aa1", b"/s/trees/bb2");
+        assert_eq!(&bytes, b"x/s/trees/bb2/data /s/trees/bb2");
+        replace(&mut bytes, b"/s/trees/bb2", b"/longer/than/that");
+        assert_eq!(&bytes, b"x/s/trees/bb2/data /s/trees/bb2");
+    }
+
+    #[test]
     fn the_function_whose_work_changed_most_is_the_cause_of_a_difference() {
         let functions =
             || vec![changed("small", 100.0, 101.0, Some(false)), changed("large", 100.0, 90.0, Some(false))];
         let said = "large executes 90.0 instructions per call, before 100 (-10.0 %)".to_owned();
         assert_eq!(kinds(functions(), 0.9), [(Cause::Work, said)]);
+        let said = "small executes 101 instructions per call, before 100 (+1.0 %)".to_owned();
+        assert_eq!(kinds(functions(), 1.1), [(Cause::Work, said)], "fewer instructions make nothing slower");
         assert_eq!(kinds(functions(), 1.0), [], "without a difference there is nothing to be the cause of");
         assert_eq!(
             kinds(vec![changed("alike", 1000.0, 1001.0, None)], 0.9),

@@ -64,7 +64,7 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Res
         }),
         measured: measured(&row, &spec, &judged, &visits, ledger),
     };
-    page.gate = spec.gate.map(|gate| GateResult::of_comparison(&page, gate));
+    page.gate = spec.gate.as_ref().map(|gates| GateResult::of_comparison(&page, gates));
     page.answer = answer(&page);
     Ok(page)
 }

@@ -18,21 +18,24 @@ use std::path::PathBuf;
 pub fn examine(
     ledger: &Ledger,
     comparison: i64,
-    players: &[SidePlayer],
+    (players, pairs): (&[SidePlayer], &Result<Vec<BinaryPair>, String>),
     adapter: &Adapter,
     names: &[String],
     on: &mut dyn FnMut(Event),
 ) -> Result<()> {
-    on(Event::Phase { name: "code".into() });
+    // Those that are proven to be the same, and those of a comparison that goes on.
+    let known = ledger.comparison_code(comparison)?;
+    let names: Vec<&String> =
+        names.iter().filter(|name| known.iter().all(|(kept, _)| kept != *name)).collect();
     let unknown = |why: &str| CodeFindings { unknown: Some(why.to_owned()), ..CodeFindings::default() };
     let keep = |name: &str, found: &CodeFindings| {
         ledger.put_comparison_code(comparison, name, &serde_json::to_value(found)?)
     };
-    let pairs = match pairs(players) {
+    let pairs = match pairs {
         Ok(pairs) => pairs,
         Err(why) => {
             on(Event::Warning(format!("machine code cannot be compared: {why}")));
-            return names.iter().try_for_each(|name| keep(name, &unknown(&why)));
+            return names.iter().try_for_each(|name| keep(name, &unknown(why)));
         }
     };
     let sources = SourceFiles::default();
@@ -43,12 +46,8 @@ pub fn examine(
         );
         return names.iter().try_for_each(|name| keep(name, &unknown(&why)));
     }
-    let known = ledger.comparison_code(comparison)?;
     let total = names.len() as u64;
-    for (name, done) in names.iter().zip(1..) {
-        if known.iter().any(|(kept, _)| kept == name) {
-            continue;
-        }
+    for (name, done) in names.into_iter().zip(1..) {
         if assay_linux::interrupt::asked() {
             return Ok(());
         }
@@ -63,6 +62,8 @@ pub fn examine(
         let sides: Result<Vec<_>, String> = (0..2)
             .map(|side| {
                 let bench = &players[side].bench;
+                // As it is measured: cargo would build anew under another environment.
+                let environment = [&bench.environment[..], &environment].concat();
                 let looked = ExecutedCommand {
                     command: &bench.command,
                     folder: &bench.folder,
@@ -73,7 +74,7 @@ pub fn examine(
             })
             .collect();
         let found = match sides.as_deref() {
-            Ok([baseline, candidate]) => code::found(&pairs, [baseline, candidate], &sources),
+            Ok([baseline, candidate]) => code::found(pairs, [baseline, candidate], &sources),
             Ok(_) => unreachable!("there are two sides"),
             Err(why) => unknown(why),
         };
@@ -84,7 +85,10 @@ pub fn examine(
 }
 
 /// The binaries of both sides, paired by where they lie below their folders.
-fn pairs(players: &[SidePlayer]) -> Result<Vec<BinaryPair>, String> {
+///
+/// # Errors
+/// One has no partner, cannot be read or has no symbols; a sentence.
+pub fn pairs(players: &[SidePlayer]) -> Result<Vec<BinaryPair>, String> {
     let of = |side: usize| -> Vec<(PathBuf, Vec<PathBuf>, PathBuf)> {
         let player = &players[side];
         let own = player.binaries.iter().flat_map(Binaries::own);
@@ -103,6 +107,11 @@ fn pairs(players: &[SidePlayer]) -> Result<Vec<BinaryPair>, String> {
             return Err(format!("{} was linked on one side only", below.display()));
         };
         pairs.push(BinaryPair::new([paths.clone(), candidate.clone()], [file, new_file])?);
+    }
+    if let Some((alone, ..)) =
+        new.iter().find(|(_, paths, _)| pairs.iter().all(|pair| pair.paths[1] != *paths))
+    {
+        return Err(format!("{} was linked on one side only", alone.display()));
     }
     Ok(pairs)
 }

@@ -108,16 +108,20 @@ fn add(process: &ProcessTrace<()>, paths: &[PathBuf], image: &ModuleImage, found
     }
 }
 
-/// A regular expression that matches this name alone.
+/// A regular expression that matches this name alone, as POSIX, ECMAScript and Rust read it: `\<` is a name's to some of them.
 pub fn only(name: &str) -> String {
-    let mut pattern = String::from("^");
-    for c in name.chars() {
-        if !c.is_alphanumeric() && c != '_' {
+    format!("^{}$", escaped(name))
+}
+
+/// A regular expression that matches this text.
+pub fn escaped(text: &str) -> String {
+    let mut pattern = String::new();
+    for symbol in text.chars() {
+        if r"\.+*?()|[]{}^$".contains(symbol) {
             pattern.push('\\');
         }
-        pattern.push(c);
+        pattern.push(symbol);
     }
-    pattern.push('$');
     pattern
 }
 
@@ -127,7 +131,8 @@ mod tests {
 
     #[test]
     fn a_name_is_asked_for_literally() {
-        assert_eq!(only("BM_sort<int>/64"), "^BM_sort\\<int\\>\\/64$");
+        assert_eq!(only("BM_sort<int>/64"), "^BM_sort<int>/64$");
+        assert_eq!(only("of(a|b)[2]. x"), r"^of\(a\|b\)\[2\]\. x$");
     }
 
     #[test]

@@ -1,26 +1,29 @@
 //! Leads a comparison through its phases.
 
 use super::bench::{SidePlayer, SidePlayers};
-use super::examine::examine;
+use super::code::{BinaryPair, CodeFindings};
+use super::examine::{self, examine};
 use super::judge;
 use super::left_behind::Workplace;
 use super::measure::{self, VerdictProgress, Where};
 use super::places::{Binaries, add_limits};
-use super::sides::{self, PreparedSide, ReadySides, What};
+use super::sides::{self, Keeping, PreparedSide, ReadySides, What};
 use super::spec::{Effort, Method, Spec, effort, visits_per_round};
+use super::unchanged::{self, PLAIN, UnchangedAsked, unchanged};
 use crate::campaign::compose::machine_json;
 use crate::lead::{Lead, Misuse, Question, Unable, measuring_cpu};
 use crate::store::{Led, Ledger, NewComparison, SideRow};
-use anyhow::{Context, Result, bail};
-use assay_link::adopt::bench::{self, Adapter, BenchCommand, BenchRun, FigureError, Surroundings};
+use anyhow::{Context, Result};
+use assay_link::adopt::bench::{self, Adapter, BenchCommand, BenchRun, FigureError};
 use assay_link::adopt::capture::CapturedLink;
-use assay_pure::compare::Gate;
+use assay_pure::compare::Gates;
 use assay_pure::event::Event;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
 use assay_pure::stats::margin::Margin;
 use assay_pure::words;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,6 +46,8 @@ pub struct CompareRequest {
     pub ledger: PathBuf,
     /// Where trees, links and binaries are kept.
     pub store: PathBuf,
+    /// Bytes of builds that the store may hold.
+    pub store_limit: u64,
     /// Shuffles; as many as fit if not given.
     pub rotations: Option<u32>,
     /// Passes over all placements at most.
@@ -60,7 +65,7 @@ pub struct CompareRequest {
     /// Whether the command is bound to that processor.
     pub pin: bool,
     /// When it shall fail a build.
-    pub gate: Option<Gate>,
+    pub gate: Option<Gates>,
     /// Whether to look at the code that benchmarks execute.
     pub code: bool,
     /// Go on with the newest unfinished comparison of the same question.
@@ -84,18 +89,21 @@ pub struct EndedComparison {
 /// What was asked for makes no sense, a build or the benchmark command fails, the ledger cannot be written.
 pub fn run(asked: &CompareRequest, on: &mut dyn FnMut(Event)) -> Result<EndedComparison> {
     let ledger = Ledger::open(&asked.ledger)?;
-    let ReadySides { mut sides, mut warnings, unlinked, holds: _holds } =
-        sides::prepare(&asked.what, &asked.folder, &asked.store, on)?;
     let cpu = measuring_cpu(asked.cpu)?;
-    let work = CompareWorkspace::new(asked, cpu)?;
-    on(Event::Phase { name: "first runs".into() });
-    let tried = try_out(asked, &work, &sides)?;
-    warnings.extend(tried.warnings);
+    let (ReadySides { mut sides, mut warnings, unlinked, holds: _holds }, work, tried) =
+        ready(asked, cpu, on)?;
+    warnings.extend(tried.warnings.iter().cloned());
     let (method, why_not) = method(&mut sides, &tried.visits, unlinked);
     let limits: Vec<String> = why_not.into_iter().map(|why| limit(&why)).collect();
-    let slowest = tried.visits.iter().map(|visit| visit.elapsed.as_secs_f64()).fold(0.0, f64::max);
-    let Effort { rotations, rounds, looks } = affordable(asked, slowest, sides.len() as u32, &tried.adapter)?;
-    let mut players = players(asked, &work, &tried.adapter, sides, method)?;
+    let adapter = &tried.adapter;
+    let mut players = players(asked, &work, adapter, sides, method)?;
+    let names = tried.names();
+    let both = [&names[0][..], names.get(1).unwrap_or(&names[0])];
+    let code = examined(asked, method, &mut players, both, &work, on)?;
+    let proven = code.as_ref().map(|code| &code.unchanged);
+    let (effort, unmeasured) = planned_effort(asked, &tried, proven, both, &work, &mut players.1)?;
+    warnings.extend(unmeasured);
+    let Effort { rotations, rounds, looks } = effort;
     let spec = Spec {
         build: build_of(&asked.what),
         bench: bench_of(&asked.what),
@@ -109,21 +117,22 @@ pub fn run(asked: &CompareRequest, on: &mut dyn FnMut(Event)) -> Result<EndedCom
         rounds,
         looks,
         budget_seconds: asked.budget,
-        gate: asked.gate,
+        gate: asked.gate.clone(),
         limits,
         warnings: with_links(warnings, &mut players.1)?,
     };
     let (lead, spec) = begin_or_resume(asked, &ledger, spec, &players.0, cpu, on)?;
-    let names: Vec<String> = tried.visits[0].figures.iter().map(|figure| figure.name.clone()).collect();
     let comparison = lead.id;
     put_sides(&ledger, comparison, &players)?;
-    if asked.code && players.1.len() == 2 && method == Method::Placements {
-        examine(&ledger, comparison, &players.1, &tried.adapter, &names, on)?;
+    if let Some(code) = &code {
+        keep_unchanged(&ledger, comparison, &code.unchanged)?;
+        examine(&ledger, comparison, (&players.1, &code.pairs), adapter, &names[0], on)?;
     }
     let look = || -> Result<VerdictProgress> {
         let found = judge::judge(&ledger, comparison, &spec)?.judgement.contrasts;
         Ok(VerdictProgress {
             decided: found.iter().filter(|found| found.decided).count(),
+            proven: found.iter().filter(|found| found.proven).count(),
             contrasts: found.len(),
         })
     };
@@ -136,6 +145,122 @@ pub fn run(asked: &CompareRequest, on: &mut dyn FnMut(Event)) -> Result<EndedCom
     lead.end(&ledger, stopped)?;
     on(Event::Finished);
     Ok(EndedComparison { comparison, interrupted: stopped == Stopped::Interrupted })
+}
+
+/// What the machine code says ahead of any measurement.
+struct ExaminedCode {
+    pairs: Result<Vec<BinaryPair>, String>,
+    /// Benchmarks that execute nothing which differs.
+    unchanged: BTreeSet<String>,
+}
+
+/// Compares the machine code of both sides, and finds out by running them which benchmarks execute nothing that differs.
+fn examined(
+    asked: &CompareRequest,
+    method: Method,
+    (cast, players): &mut Cast,
+    names: [&[String]; 2],
+    work: &CompareWorkspace,
+    on: &mut dyn FnMut(Event),
+) -> Result<Option<ExaminedCode>> {
+    if !asked.code || players.len() != 2 || method != Method::Placements {
+        return Ok(None);
+    }
+    on(Event::Phase { name: "code".into() });
+    let pairs = examine::pairs(players);
+    let mut found = BTreeSet::new();
+    if let (Ok(pairs), [(_, Some(old)), (_, Some(new))]) = (&pairs, cast.as_slice()) {
+        let scratch = &work.scratch;
+        let asked = UnchangedAsked { pairs, commits: [old, new], names, budget: asked.budget, scratch };
+        found = unchanged(&asked, players, on)?;
+    }
+    Ok(Some(ExaminedCode { pairs, unchanged: found }))
+}
+
+/// How the budget is spent on what is not proven. What is left is asked for alone after the first visit, where it can be. Where
+/// the budget is too small for that, what is proven is told all the same, with the sentence that says so.
+fn planned_effort(
+    asked: &CompareRequest,
+    tried: &FirstRuns,
+    proven: Option<&BTreeSet<String>>,
+    names: [&[String]; 2],
+    work: &CompareWorkspace,
+    players: &mut [SidePlayer],
+) -> Result<(Effort, Option<String>)> {
+    let once = |looks| Effort { rotations: super::spec::FEWEST_ROTATIONS, rounds: 1, looks };
+    if proven.is_some_and(|known| names[0].iter().all(|name| known.contains(name))) {
+        // It ends after one visit of each side.
+        return Ok((once(vec![1]), None));
+    }
+    let mut longest = tried.visits.iter().map(|visit| visit.elapsed).max().unwrap_or_default();
+    let left = proven.and_then(|known| unchanged::without(known, names, players, &work.scratch));
+    if let Some((later, seconds)) = left {
+        longest = seconds;
+        for (player, later) in players.iter_mut().zip(later) {
+            player.later = Some(later);
+        }
+    }
+    match affordable(asked, longest.as_secs_f64(), players.len() as u32, &tried.adapter) {
+        Ok(effort) => Ok((effort, None)),
+        Err(why) => match proven.map_or(0, BTreeSet::len) {
+            0 => Err(why.into()),
+            proven => Ok((
+                once(Vec::new()),
+                Some(format!(
+                    "{} could not be measured, only compared by {} code: {}",
+                    words::plural((names[0].len() - proven) as u64, "benchmark"),
+                    if names[0].len() - proven == 1 { "its" } else { "their" },
+                    why.0
+                )),
+            )),
+        },
+    }
+}
+
+/// Notes which benchmarks need no measurement.
+fn keep_unchanged(ledger: &Ledger, comparison: i64, names: &BTreeSet<String>) -> Result<()> {
+    let known = ledger.comparison_code(comparison)?;
+    for name in names.iter().filter(|name| known.iter().all(|(kept, _)| kept != *name)) {
+        ledger.put_comparison_code(comparison, name, &serde_json::to_value(CodeFindings::untouched())?)?;
+    }
+    Ok(())
+}
+
+/// The sides, built, and what their first runs showed. Builds of earlier comparisons are made anew where the benchmark command
+/// builds in them: something that it reads has changed since, and then it would do so in every run.
+fn ready(
+    asked: &CompareRequest,
+    cpu: usize,
+    on: &mut dyn FnMut(Event),
+) -> Result<(ReadySides, CompareWorkspace, FirstRuns)> {
+    let mut keeping = Keeping { store: &asked.store, limit: asked.store_limit, believe: true };
+    loop {
+        let ready = sides::prepare(&asked.what, &asked.folder, keeping, on)?;
+        let work = CompareWorkspace::new(asked, cpu)?;
+        on(Event::Phase { name: "first runs".into() });
+        match try_out(asked, &work, &ready.sides)? {
+            Ok(tried) => return Ok((ready, work, tried)),
+            Err(_) if keeping.believe && ready.sides.iter().any(|side| side.held) => keeping.believe = false,
+            Err(rebuilt) => return Err(rebuilds(asked, &rebuilt).into()),
+        }
+    }
+}
+
+/// What is said of a benchmark command that builds what it runs.
+fn rebuilds(asked: &CompareRequest, rebuilt: &Path) -> Misuse {
+    let build = build_of(&asked.what).unwrap_or_default();
+    let cargo = bench_of(&asked.what).iter().any(|bench| bench.contains("cargo bench"));
+    let remedy = if cargo && !build.contains("cargo bench") {
+        "--build must build the same as it runs: `cargo bench --no-run`, with the same features and packages"
+    } else if cargo {
+        "Give --build the same options as --bench, and --no-run: other features, profiles or variables make another build"
+    } else {
+        "Give --bench a command that only runs what --build has built"
+    };
+    Misuse(format!(
+        "the benchmark command builds {} anew, undoing every placement. {remedy}",
+        rebuilt.display()
+    ))
 }
 
 /// Folders and the processor of this process's own work.
@@ -159,6 +284,7 @@ impl CompareWorkspace {
             repetitions: Some(asked.repetitions),
             filter: asked.filter.clone(),
             cpu: self.cpu,
+            environment: side.environment.clone(),
             watched: side.links.iter().flat_map(files_of).cloned().collect(),
             limit: Some(asked.patience),
             ..BenchCommand::new(&side.bench, &side.folder)
@@ -174,33 +300,48 @@ struct FirstRuns {
     warnings: Vec<String>,
 }
 
-/// Every side once, as built: does the command work, what reads its figures, which binaries does it use?
-fn try_out(asked: &CompareRequest, work: &CompareWorkspace, sides: &[PreparedSide]) -> Result<FirstRuns> {
-    let plain = Surroundings { environment_bytes: 0, stack_bytes: 0, aslr: true };
+impl FirstRuns {
+    /// The benchmarks that each side has.
+    fn names(&self) -> Vec<Vec<String>> {
+        let names = |visit: &BenchRun| visit.figures.iter().map(|figure| figure.name.clone()).collect();
+        self.visits.iter().map(names).collect()
+    }
+}
+
+/// Every side once, as built: does the command work, what reads its figures, which binaries does it use? Or the first file that
+/// it builds anew.
+fn try_out(
+    asked: &CompareRequest,
+    work: &CompareWorkspace,
+    sides: &[PreparedSide],
+) -> Result<Result<FirstRuns, PathBuf>> {
     let mut adapter = asked.adapter.clone();
     let (mut visits, mut warnings) = (Vec::new(), Vec::<String>::new());
     let mut notes: Vec<(&str, String)> = Vec::new();
     for side in sides {
         let failed = |error: bench::VisitError| unusable(asked, side, &error);
         let visit = match &adapter {
-            Some(known) => bench::visit(&work.bench(asked, side, known.clone()), &plain, &work.scratch)
+            Some(known) => bench::visit(&work.bench(asked, side, known.clone()), &PLAIN, &work.scratch)
                 .map_err(failed)?,
             None => {
                 let bench = work.bench(asked, side, Adapter::Wall);
                 // Who compares commands asks for the time of each as a whole.
                 let otherwise = matches!(asked.what, What::Commands(_)).then_some(Adapter::Wall);
                 let (detected, visit) =
-                    bench::detect(&bench, otherwise, &plain, &work.scratch).map_err(failed)?;
+                    bench::detect(&bench, otherwise, &PLAIN, &work.scratch).map_err(failed)?;
                 adapter = Some(detected);
                 visit
             }
         };
         if let Some(rebuilt) = visit.rewritten.first() {
-            bail!(Misuse(format!(
-                "the benchmark command builds {} anew, undoing every placement. Give --bench a command that \
-                 only runs what --build has built",
-                rebuilt.display()
-            )));
+            return Ok(Err(rebuilt.clone()));
+        }
+        if visits.is_empty() && matches!(adapter, Some(Adapter::Wall | Adapter::Cpu)) {
+            let bench = work.bench(asked, side, Adapter::Wall);
+            let fixed = bench::runs_for_fixed_time(&bench, &visit, &PLAIN, &work.scratch).map_err(failed)?;
+            if let Some(what) = fixed {
+                return Err(timed_by_the_clock(asked, side, &what));
+            }
         }
         for note in &visit.notes {
             notes.push((side.name.as_str(), note.trim_end_matches('.').to_owned()));
@@ -220,13 +361,25 @@ fn try_out(asked: &CompareRequest, work: &CompareWorkspace, sides: &[PreparedSid
         Some(figure) => format!("{adapter} ({}, {})", figure.clock, figure.unit),
         None => adapter.to_string(),
     };
-    Ok(FirstRuns { adapter, described, visits, warnings })
+    Ok(Ok(FirstRuns { adapter, described, visits, warnings }))
+}
+
+/// Why the time of the whole command says nothing.
+fn timed_by_the_clock(asked: &CompareRequest, side: &PreparedSide, what: &str) -> anyhow::Error {
+    let gate = asked.gate.as_ref().map(|gate| format!("the gate {gate} is undecided: ")).unwrap_or_default();
+    Unable(format!(
+        "{gate}nothing was measured, as the time of `{}` says nothing of its code: {what}.\n  \
+         To read figures that it prints: --adapter 'regex:(?<name>\\w+):? +(?<value>[0-9.]+) *(?<unit>ns|us|ms|s)'\n  \
+         Or give it an option for a fixed number of iterations",
+        side.bench
+    ))
+    .into()
 }
 
 /// Why nothing can be measured, and what that means for the gate.
 fn unusable(asked: &CompareRequest, side: &PreparedSide, error: &bench::VisitError) -> anyhow::Error {
     if let bench::VisitError::Unread(unread @ FigureError::Unrecognised { .. }) = error {
-        let gate = asked.gate.map(|gate| format!("the gate {gate} is undecided: "));
+        let gate = asked.gate.as_ref().map(|gate| format!("the gate {gate} is undecided: "));
         return Unable(format!("{}nothing was measured, as {unread}", gate.unwrap_or_default())).into();
     }
     Misuse(format!("the benchmark command fails in {}, as built: {error}", side.name)).into()
@@ -268,7 +421,12 @@ fn limit(why: &str) -> String {
     )
 }
 
-fn affordable(asked: &CompareRequest, visit_seconds: f64, sides: u32, adapter: &Adapter) -> Result<Effort> {
+fn affordable(
+    asked: &CompareRequest,
+    visit_seconds: f64,
+    sides: u32,
+    adapter: &Adapter,
+) -> Result<Effort, Misuse> {
     let found = effort(asked.budget, visit_seconds, (asked.rotations, asked.rounds), sides);
     found.ok_or_else(|| {
         let rotations = asked.rotations.unwrap_or(super::spec::FEWEST_ROTATIONS);
@@ -282,7 +440,6 @@ fn affordable(asked: &CompareRequest, visit_seconds: f64, sides: u32, adapter: &
             need.ceil(),
             shorter(adapter)
         ))
-        .into()
     })
 }
 
@@ -291,21 +448,21 @@ fn shorter(adapter: &Adapter) -> &'static str {
     match adapter {
         Adapter::GoogleBenchmark | Adapter::Divan => "--seconds-per-benchmark",
         Adapter::Criterion => {
-            "criterion takes this from its own options only, at the end of the benchmark command: -- --warm-up-time 0.05 \
+            "--seconds-per-benchmark where cargo starts them; else criterion's own options: --warm-up-time 0.05 \
              --measurement-time 0.1 --sample-size 10"
         }
         _ => "see the benchmark command's own options",
     }
 }
 
-fn build_of(what: &What) -> Option<String> {
+pub(super) fn build_of(what: &What) -> Option<String> {
     match what {
         What::Tree { build, .. } | What::Revisions { build, .. } => Some(build.clone()),
         What::Commands(_) => None,
     }
 }
 
-fn bench_of(what: &What) -> Vec<String> {
+pub(super) fn bench_of(what: &What) -> Vec<String> {
     match what {
         What::Tree { bench, .. } | What::Revisions { bench, .. } => vec![bench.clone()],
         What::Commands(commands) => commands.to_vec(),
@@ -334,7 +491,7 @@ fn players(
         };
         let watched = binaries.iter().flat_map(|binaries| binaries.files().map(Path::to_owned)).collect();
         cast.0.push((side.name, side.revision));
-        cast.1.push(SidePlayer { bench: BenchCommand { watched, ..bench }, binaries });
+        cast.1.push(SidePlayer { bench: BenchCommand { watched, ..bench }, binaries, later: None });
     }
     Ok(cast)
 }
@@ -397,7 +554,7 @@ fn begin_or_resume(
     })?;
     if lead.resumed {
         let kept = planned(ledger, &lead, on)?;
-        return Ok((lead, Spec { budget_seconds: asked.budget, gate: asked.gate, ..kept }));
+        return Ok((lead, Spec { budget_seconds: asked.budget, gate: asked.gate.clone(), ..kept }));
     }
     Ok((lead, spec))
 }

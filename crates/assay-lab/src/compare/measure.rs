@@ -34,6 +34,8 @@ pub struct Ran {
 pub struct VerdictProgress {
     /// Benchmarks with a verdict.
     pub decided: usize,
+    /// Those of them whose verdict needs no measurement.
+    pub proven: usize,
     /// Benchmarks that are to have one; 0 where there is one side.
     pub contrasts: usize,
 }
@@ -41,6 +43,10 @@ pub struct VerdictProgress {
 impl VerdictProgress {
     fn is_settled(self) -> bool {
         self.contrasts > 0 && self.decided == self.contrasts
+    }
+
+    fn is_proven(self) -> bool {
+        self.contrasts > 0 && self.proven == self.contrasts
     }
 }
 
@@ -102,6 +108,13 @@ pub fn measure(
             measured += ran.elapsed_ns as f64 / 1e9;
             at.ledger.put_visit(at.comparison, &row(number, visit, ran))?;
             added = true;
+            let first = number == 0 && position + 1 == u64::from(spec.sides);
+            if first && look()?.is_proven() {
+                return Ok(Stopped::Decided);
+            }
+            if first && spec.looks.is_empty() {
+                return Ok(Stopped::Budget);
+            }
             on(Event::Round {
                 round: number,
                 visits_done: position + 1,
@@ -178,6 +191,7 @@ mod tests {
     struct Fake {
         runs: Vec<Visit>,
         dead_side: Option<usize>,
+        proven: usize,
     }
 
     impl CommandRunner for Fake {
@@ -229,14 +243,14 @@ mod tests {
     }
 
     fn run(spec: &Spec, place: &VisitPlacement, bench: &mut Fake, open: usize) -> Stopped {
-        let standing = VerdictProgress { decided: 3 - open, contrasts: 3 };
+        let standing = VerdictProgress { decided: 3 - open, proven: bench.proven, contrasts: 3 };
         let at = Where { ledger: &place.ledger, comparison: place.comparison, cpu: 1000 };
         measure(spec, &at, bench, &|| Ok(standing), &mut |_| {}).unwrap()
     }
 
     #[test]
     fn every_round_visits_every_place_of_both_sides() {
-        let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: None });
+        let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: None, proven: 0 });
         assert_eq!(run(&spec(), &place, &mut bench, 1), Stopped::Rounds);
         assert_eq!(bench.runs.len(), 4 * 2 * 17);
         let kept = place.ledger.visits(place.comparison).unwrap();
@@ -247,34 +261,51 @@ mod tests {
 
     #[test]
     fn it_stops_at_the_first_look_at_which_all_is_decided() {
-        let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: None });
+        let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: None, proven: 0 });
         assert_eq!(run(&spec(), &place, &mut bench, 0), Stopped::Decided);
         assert_eq!(bench.runs.len(), 2 * 2 * 17);
     }
 
     #[test]
+    fn what_is_proven_is_run_once_for_its_times() {
+        let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: None, proven: 3 });
+        assert_eq!(run(&spec(), &place, &mut bench, 0), Stopped::Decided);
+        assert_eq!(bench.runs.len(), 2);
+        let mut bench = Fake { runs: vec![], dead_side: None, proven: 2 };
+        run(&spec(), &self::place(), &mut bench, 0);
+        assert_eq!(bench.runs.len(), 2 * 2 * 17, "one is to be measured");
+    }
+
+    #[test]
+    fn without_any_look_each_side_is_visited_once() {
+        let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: None, proven: 1 });
+        assert_eq!(run(&Spec { looks: vec![], ..spec() }, &place, &mut bench, 2), Stopped::Budget);
+        assert_eq!(bench.runs.len(), 2);
+    }
+
+    #[test]
     fn one_side_alone_is_never_decided() {
-        assert!(!VerdictProgress { decided: 0, contrasts: 0 }.is_settled());
-        assert!(!VerdictProgress { decided: 1, contrasts: 2 }.is_settled());
-        assert!(VerdictProgress { decided: 2, contrasts: 2 }.is_settled());
+        assert!(!VerdictProgress { decided: 0, proven: 0, contrasts: 0 }.is_settled());
+        assert!(!VerdictProgress { decided: 1, proven: 0, contrasts: 2 }.is_settled());
+        assert!(VerdictProgress { decided: 2, proven: 0, contrasts: 2 }.is_settled());
     }
 
     #[test]
     fn what_was_measured_is_not_measured_again() {
-        let (place, mut first) = (place(), Fake { runs: vec![], dead_side: None });
+        let (place, mut first) = (place(), Fake { runs: vec![], dead_side: None, proven: 0 });
         let short = Spec { budget_seconds: 20.0 / OVERDRAFT, ..spec() };
         assert_eq!(run(&short, &place, &mut first, 1), Stopped::Budget);
         assert_eq!(first.runs.len(), 20);
-        let mut second = Fake { runs: vec![], dead_side: None };
+        let mut second = Fake { runs: vec![], dead_side: None, proven: 0 };
         assert_eq!(run(&spec(), &place, &mut second, 1), Stopped::Rounds);
-        let mut whole = Fake { runs: vec![], dead_side: None };
+        let mut whole = Fake { runs: vec![], dead_side: None, proven: 0 };
         run(&spec(), &self::place(), &mut whole, 1);
         assert_eq!([first.runs, second.runs].concat(), whole.runs, "in the order that was planned");
     }
 
     #[test]
     fn a_side_that_gives_nothing_in_a_round_ends_it() {
-        let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: Some(1) });
+        let (place, mut bench) = (place(), Fake { runs: vec![], dead_side: Some(1), proven: 0 });
         assert_eq!(run(&spec(), &place, &mut bench, 1), Stopped::Nothing);
         assert_eq!(bench.runs.len(), 34);
         let failed = place.ledger.visits(place.comparison).unwrap();

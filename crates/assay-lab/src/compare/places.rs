@@ -52,6 +52,20 @@ struct UsedLink {
     text_bytes: u64,
 }
 
+impl UsedLink {
+    /// Puts this file, or the build's own where there is none, wherever the output lies.
+    fn put(&mut self, from: Option<&Path>) -> Result<()> {
+        for place in &mut self.files {
+            let from = from.unwrap_or(&place.own.kept).to_owned();
+            let put = place.put(&from);
+            if !put.with_context(|| format!("cannot put {} in its place", place.own.path.display()))? {
+                bail!(left(&place.own.path));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Adds what is not said yet: what holds for several links, of one side or of both, is said once, with the first one's objects.
 pub fn add_limits(known: &mut Vec<PlacementLimit>, more: impl IntoIterator<Item = PlacementLimit>) {
     for limit in more {
@@ -67,7 +81,8 @@ pub struct Binaries {
     /// Where replays go; removed in the end.
     folder: PathBuf,
     seed: u64,
-    installed: VisitPlacement,
+    /// None where something else than a placement lies there.
+    installed: Option<VisitPlacement>,
     limits: Vec<PlacementLimit>,
 }
 
@@ -82,7 +97,7 @@ impl Binaries {
             used: Vec::new(),
             folder,
             seed,
-            installed: VisitPlacement::AsBuilt,
+            installed: Some(VisitPlacement::AsBuilt),
             limits: Vec::new(),
         };
         for (number, link) in links.into_iter().enumerate() {
@@ -176,21 +191,39 @@ impl Binaries {
     /// # Errors
     /// They cannot be made or put there, or somebody has built there meanwhile, which is left.
     pub fn install(&mut self, place: VisitPlacement) -> Result<()> {
-        if self.installed == place {
+        if self.installed == Some(place) {
             return Ok(());
         }
         self.make(place)?;
+        self.installed = None;
         for used in &mut self.used {
-            let placed = used.placed.get(&place);
-            for place in &mut used.files {
-                let from = placed.unwrap_or(&place.own.kept).clone();
-                let put = place.put(&from);
-                if !put.with_context(|| format!("cannot put {} in its place", place.own.path.display()))? {
-                    bail!(left(&place.own.path));
-                }
-            }
+            let placed = used.placed.get(&place).cloned();
+            used.put(placed.as_deref())?;
         }
-        self.installed = place;
+        self.installed = Some(place);
+        Ok(())
+    }
+
+    /// Puts programs with these contents there, one per link in the order of [`Binaries::own`], until the next is installed.
+    ///
+    /// # Errors
+    /// As [`Binaries::install`].
+    pub fn install_changed(&mut self, contents: &[Vec<u8>]) -> Result<()> {
+        self.installed = None;
+        for (number, (used, bytes)) in self.used.iter_mut().zip(contents).enumerate() {
+            let changed = self.folder.join(format!("changed-{number}"));
+            let write = || -> io::Result<()> {
+                // Another file, not other contents: an earlier one may be in place.
+                match fs::remove_file(&changed) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => fs::write(&changed, bytes)?,
+                }
+                fs::set_permissions(&changed, fs::metadata(&used.files[0].own.kept)?.permissions())?;
+                File::options().write(true).open(&changed)?.set_modified(used.modified)
+            };
+            write().with_context(|| format!("cannot write {}", changed.display()))?;
+            used.put(Some(&changed))?;
+        }
         Ok(())
     }
 

@@ -46,7 +46,24 @@ pub struct Revision {
     pub is_changed: bool,
 }
 
+impl Revision {
+    /// The beginning of its hash, which names its folders.
+    pub fn short(&self) -> &str {
+        &self.commit[..SHORT.min(self.commit.len())]
+    }
+}
+
 impl Repository {
+    /// Where the user is, from the repository's root.
+    pub fn below(&self) -> &Path {
+        &self.below
+    }
+
+    /// The repository's root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The repository that `folder` is in.
     ///
     /// # Errors
@@ -162,6 +179,22 @@ impl Repository {
         Ok(changed.is_ok_and(|lines| !lines.is_empty()))
     }
 
+    /// Where a revision is checked out below `trees`.
+    ///
+    /// # Errors
+    /// The folder that it lies in cannot be made.
+    pub fn tree(&self, revision: &Revision, trees: &Path) -> Result<PathBuf> {
+        made_tree_of(revision, trees)
+    }
+
+    /// Whether all of a revision is checked out below `trees`.
+    ///
+    /// # Errors
+    /// The folder that it lies in cannot be made.
+    pub fn has(&self, revision: &Revision, trees: &Path) -> Result<bool> {
+        Ok(checkout::is_there(&made_tree_of(revision, trees)?, &revision.commit))
+    }
+
     /// Checks a commit out below `trees`, where it is not there yet, and returns the user's folder in it and whether it
     /// was there.
     ///
@@ -231,7 +264,7 @@ fn made_tree_of(revision: &Revision, trees: &Path) -> Result<PathBuf> {
     let context = || format!("cannot make {}", folder.display());
     std::fs::create_dir_all(&folder).with_context(context)?;
     let folder = folder.canonicalize().with_context(context)?;
-    Ok(folder.join(&revision.commit[..SHORT.min(revision.commit.len())]))
+    Ok(folder.join(revision.short()))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A comparison as it was planned: what the ledger keeps of it, from which its page is made again.
 
-use assay_pure::compare::{Gate, PHASES};
+use assay_pure::compare::{Gates, PHASES};
 use assay_pure::stats::margin::Margin;
 use serde::{Deserialize, Serialize};
 
@@ -30,12 +30,13 @@ pub struct Spec {
     pub rotations: u32,
     /// Passes over all placements at most.
     pub rounds: u32,
-    /// After how many rounds the verdicts are looked at; the last is `rounds`.
+    /// After how many rounds the verdicts are looked at; the last is `rounds`. None: one visit of each side is made, for the times
+    /// of what is proven.
     pub looks: Vec<u32>,
     /// Seconds of measuring.
     pub budget_seconds: f64,
     /// When it shall fail a build.
-    pub gate: Option<Gate>,
+    pub gate: Option<Gates>,
     /// What it cannot tell; sentences.
     pub limits: Vec<String>,
     /// What the reader should know; sentences.

@@ -130,8 +130,12 @@ impl BuildDestination<'_> {
         let built = capture::build(&asked, &|line| {
             (said.borrow_mut())(Event::Phase { name: format!("build {}: {line}", entrant.name) });
         });
+        let mut seen = Vec::new();
         let (links, warnings) = match built {
-            Ok(built) => self.own_only(&places, built),
+            Ok(built) => {
+                seen.clone_from(&built.environment);
+                self.own_only(&places, built)
+            }
             Err(nothing @ BuildError::NothingCaptured(_)) => (Vec::new(), vec![nothing.to_string()]),
             Err(error) => return Ok(Err(error.to_string())),
         };
@@ -151,7 +155,8 @@ impl BuildDestination<'_> {
             text_bytes: layout::text_bytes(&measured).ok(),
             folder,
             places,
-            environment,
+            // As the build saw it: what the entrant sets is in ours already.
+            environment: [environment, seen].concat(),
             links,
             revision,
             warnings,

@@ -349,6 +349,7 @@ fn time(
         let found = judge::session(ledger, session, diary, spec)?.judgement.contrasts;
         Ok(VerdictProgress {
             decided: found.iter().filter(|found| found.decided).count(),
+            proven: found.iter().filter(|found| found.proven).count(),
             contrasts: found.len(),
         })
     };

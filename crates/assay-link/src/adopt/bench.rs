@@ -11,15 +11,17 @@
 
 mod error;
 mod files;
+mod fixed_time;
 mod request;
 
 pub use assay_pure::experiment::Surroundings;
 pub use assay_pure::figures::{Adapter, BenchmarkClock, Figure, FigureError, Unit};
 pub use error::VisitError;
 pub use files::FileIdentity;
+pub use fixed_time::runs_for_fixed_time;
 
 use assay_linux::command::{self, CommandResult, CommandSpec};
-use assay_linux::opened::Openings;
+use assay_linux::opened::{Openings, Seen};
 use assay_pure::figures::{ExecutionFigures, Output};
 use regex::Regex;
 use std::path::{Path, PathBuf};
@@ -62,8 +64,10 @@ pub struct BenchRun {
     pub cpu: Duration,
     /// Whether the kernel did place things at random; it may refuse not to.
     pub aslr: bool,
-    /// Those of the watched files that were executed or opened.
+    /// Those of the watched files that were executed or read.
     pub opened: Vec<PathBuf>,
+    /// Those that were opened, as by who maps them into memory; with those that were read.
+    pub touched: Vec<PathBuf>,
     /// Those of the watched files that are not the same file any more: the command built them anew.
     pub rewritten: Vec<PathBuf>,
     /// What the reader must know, as benchmarks that failed. Whole sentences.
@@ -106,7 +110,7 @@ pub fn visit(
     scratch: &Path,
 ) -> Result<BenchRun, VisitError> {
     let filter = request::filter(bench)?;
-    let executed = execute(bench, Some(&bench.adapter), surroundings, scratch)?;
+    let executed = execute(bench, Some(&bench.adapter), surroundings, scratch, None)?;
     finish(&bench.adapter, filter.as_ref(), executed)
 }
 
@@ -122,7 +126,7 @@ pub fn detect(
     scratch: &Path,
 ) -> Result<(Adapter, BenchRun), VisitError> {
     let filter = request::filter(bench)?;
-    let executed = execute(bench, None, surroundings, scratch)?;
+    let executed = execute(bench, None, surroundings, scratch, None)?;
     let adapter = Adapter::detect(&executed.output)
         .or(otherwise)
         .ok_or_else(|| FigureError::unrecognised(executed.output.printed()))?;
@@ -135,8 +139,9 @@ struct BenchExecution {
     output: Output,
     elapsed: Duration,
     cpu: Duration,
+    paused: Duration,
     aslr: bool,
-    opened: Vec<PathBuf>,
+    seen: Seen,
     rewritten: Vec<PathBuf>,
     notes: Vec<String>,
 }
@@ -146,6 +151,7 @@ fn execute(
     adapter: Option<&Adapter>,
     surroundings: &Surroundings,
     scratch: &Path,
+    pauses: Option<Duration>,
 ) -> Result<BenchExecution, VisitError> {
     let places = request::ReportPlaces::new(scratch).map_err(VisitError::Start)?;
     let environment = request::environment(bench, adapter, surroundings, &places);
@@ -161,9 +167,10 @@ fn execute(
         random_addresses,
         limit: bench.limit,
         side: Some(&places.google_benchmark),
+        pauses,
     })
     .map_err(VisitError::Start)?;
-    let opened = openings.seen();
+    let seen = openings.seen();
     let same = |file: &PathBuf, before: &Option<FileIdentity>| FileIdentity::of(file) == *before;
     let changed = bench.watched.iter().zip(&before).filter(|(file, before)| !same(file, before));
     let rewritten = changed.map(|(file, _)| file.clone()).collect();
@@ -177,8 +184,9 @@ fn execute(
         output,
         elapsed: ran.elapsed,
         cpu: ran.cpu,
+        paused: ran.paused,
         aslr: random_addresses && command::kernel_randomises(),
-        opened,
+        seen,
         rewritten,
         notes: notes(&ran),
     })
@@ -225,7 +233,8 @@ fn finish(
         elapsed: executed.elapsed,
         cpu: executed.cpu,
         aslr: executed.aslr,
-        opened: executed.opened,
+        opened: executed.seen.read,
+        touched: executed.seen.opened,
         rewritten: executed.rewritten,
         notes,
     })

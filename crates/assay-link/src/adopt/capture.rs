@@ -6,7 +6,7 @@
 //! with a padding ahead of all code and the program's sections in a seeded order ([`CapturedLink::replay`]), by calling
 //! the linker itself: no compiler runs, unless the link optimises.
 //! cargo is given a wrapper for rustc, as rustc's driver passes `COMPILER_PATH` over (`rust.rs`); zig,
-//! which has its linker inside, a stand-in of its own (`zig.rs`).
+//! which has its linker inside, a stand-in of its own (`zig.rs`). cargo also starts benchmarks through us (`runner.rs`).
 //! Limits: a linker that the build names by path is not seen; a link with a linker script of its own is repeated but not
 //! placed. Checked: every kind of link is captured, repeated to the same code, and moved as asked
 //! (`crates/assay/tests/capture.rs`); what it costs is measured in `bench/capture`.
@@ -15,12 +15,15 @@ mod builds;
 mod call;
 mod copies;
 mod failure;
+mod go;
+mod held;
 mod kept;
 mod link;
 mod linker;
 mod linkers;
 mod program;
 mod response;
+mod runner;
 mod rust;
 mod stand_in;
 mod words;
@@ -28,6 +31,7 @@ mod zig;
 
 pub use builds::{BuildAsked, CapturedBuild, build};
 pub use failure::{BuildError, FailedBuild, NothingCaptured, ReplayError};
+pub use held::{HELD_VERSION, HeldLink};
 pub use link::{CapturedLink, Repeated, Replayed};
 pub use program::PlacementLimit;
 pub use stand_in::stand_in;
@@ -36,6 +40,8 @@ pub use stand_in::stand_in;
 const VARIABLE: &str = "ASSAY_CAPTURE";
 /// The variable in which a build finds the folder of stand-ins, for those that name their linker by path.
 const LINKERS_VARIABLE: &str = "ASSAY_LINKERS";
+/// The variable that tells cargo's runner how long criterion is to measure each benchmark, seconds.
+pub(super) const CRITERION_VARIABLE: &str = "ASSAY_CRITERION_SECONDS";
 /// The variable that tells the stand-in for rustc of the user's own wrapper.
 const WRAPPER_VARIABLE: &str = "ASSAY_RUSTC_WRAPPER";
 /// The variable that tells the stand-in for a driver which one it stands in for.

@@ -3,8 +3,9 @@
 use super::adapter_error::AdapterError;
 use super::pattern::Pattern;
 use super::{
-    BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, criterion, divan, go, google_benchmark,
-    hyperfine, nanobench, own_harness,
+    BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, catch2, compressor, criterion, divan, go,
+    google_benchmark, hyperfine, libtest, nanobench, openssl_speed, own_harness, perf_bench,
+    pytest_benchmark, speedtest1, xxhsum,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -18,14 +19,30 @@ pub enum Adapter {
     Criterion,
     /// divan's table.
     Divan,
-    /// nanobench's JSON.
+    /// nanobench's JSON or table.
     Nanobench,
     /// Lines of Go's `testing` package.
     Go,
+    /// Catch2's XML or tables.
+    Catch2,
+    /// Lines of Rust's own benchmarks.
+    Libtest,
+    /// pytest-benchmark's JSON or table.
+    PytestBenchmark,
     /// hyperfine's JSON.
     Hyperfine,
     /// What a program with assay's own harness prints when it is started alone.
     OwnHarness,
+    /// Lines of `lz4 -b` and `zstd -b`.
+    Compressor,
+    /// Lines of `xxhsum -b`.
+    Xxhsum,
+    /// Tables of `openssl speed`.
+    OpensslSpeed,
+    /// Lines of SQLite's speedtest1.
+    Speedtest1,
+    /// Sections of `perf bench`.
+    PerfBench,
     /// The time that the command took.
     Wall,
     /// The CPU time of the command and all that it started.
@@ -43,7 +60,7 @@ struct Library {
 }
 
 /// All libraries, in the order in which an output is tried.
-const LIBRARIES: [Library; 7] = [
+const LIBRARIES: [Library; 15] = [
     Library {
         adapter: Adapter::GoogleBenchmark,
         name: google_benchmark::NAME,
@@ -76,6 +93,39 @@ const LIBRARIES: [Library; 7] = [
         is_in: own_harness::is_in,
         read: own_harness::read,
     },
+    Library { adapter: Adapter::Catch2, name: catch2::NAME, is_in: catch2::is_in, read: catch2::read },
+    Library { adapter: Adapter::Libtest, name: libtest::NAME, is_in: libtest::is_in, read: libtest::read },
+    Library {
+        adapter: Adapter::PytestBenchmark,
+        name: pytest_benchmark::NAME,
+        is_in: pytest_benchmark::is_in,
+        read: pytest_benchmark::read,
+    },
+    Library {
+        adapter: Adapter::Compressor,
+        name: compressor::NAME,
+        is_in: compressor::is_in,
+        read: compressor::read,
+    },
+    Library { adapter: Adapter::Xxhsum, name: xxhsum::NAME, is_in: xxhsum::is_in, read: xxhsum::read },
+    Library {
+        adapter: Adapter::OpensslSpeed,
+        name: openssl_speed::NAME,
+        is_in: openssl_speed::is_in,
+        read: openssl_speed::read,
+    },
+    Library {
+        adapter: Adapter::Speedtest1,
+        name: speedtest1::NAME,
+        is_in: speedtest1::is_in,
+        read: speedtest1::read,
+    },
+    Library {
+        adapter: Adapter::PerfBench,
+        name: perf_bench::NAME,
+        is_in: perf_bench::is_in,
+        read: perf_bench::read,
+    },
 ];
 
 /// The names of all libraries, as a list in prose.
@@ -87,7 +137,11 @@ impl FromStr for Adapter {
     type Err = AdapterError;
 
     fn from_str(given: &str) -> Result<Adapter, AdapterError> {
-        let named = if given == "gbench" { google_benchmark::NAME } else { given };
+        let named = match given {
+            "gbench" => google_benchmark::NAME,
+            "lz4" | "zstd" => compressor::NAME,
+            other => other,
+        };
         if let Some(library) = LIBRARIES.into_iter().find(|library| library.name == named) {
             return Ok(library.adapter);
         }
@@ -141,7 +195,7 @@ impl Adapter {
 
     /// Whether the figures may be in a JSON file that the command writes where it wants.
     pub fn writes_json(&self) -> bool {
-        matches!(self, Adapter::Nanobench | Adapter::Hyperfine)
+        matches!(self, Adapter::Nanobench | Adapter::Hyperfine | Adapter::PytestBenchmark)
     }
 
     /// Reads the figures of an output.
@@ -179,9 +233,9 @@ mod tests {
         for name in LIBRARIES.iter().map(|library| library.name).chain(others) {
             assert_eq!(name.parse::<Adapter>().unwrap().to_string(), name);
         }
-        let error = "catch2".parse::<Adapter>().unwrap_err().to_string();
+        let error = "doctest".parse::<Adapter>().unwrap_err().to_string();
         assert!(
-            error.contains("`catch2`") && error.contains("nanobench") && error.contains("hyperfine"),
+            error.contains("`doctest`") && error.contains("nanobench") && error.contains("hyperfine"),
             "{error}"
         );
         assert!("regex:(".parse::<Adapter>().is_err());

@@ -23,7 +23,7 @@ impl fmt::Display for AdapterError {
             AdapterError::Unknown { given } => write!(
                 f,
                 "there is no adapter `{given}`; the adapters are {}, wall, cpu, and regex:EXPRESSION with groups \
-                 (?<value>), (?<name>), (?<unit>)",
+                 (?<value>), (?<name>), (?<unit>), or one by the name of each figure",
                 super::adapter::library_names()
             ),
             AdapterError::Pattern { problem } => f.write_str(problem),

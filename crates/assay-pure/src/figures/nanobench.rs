@@ -1,12 +1,13 @@
-//! nanobench's JSON, as its template `templates::json()` renders it.
+//! nanobench's JSON, as its template `templates::json()` renders it, or else the table that it prints.
 //!
 //! Method: `results[].measurements[].elapsed` is the wall time of one iteration of one epoch, in seconds; divided by `batch`,
 //! as the library's own table does, it is one value per epoch, in nanoseconds per `unit`. Results of one name and title are repetitions. The JSON is looked for in what was printed, then in JSON files
-//! written during the execution.
-//! Limits: where the measurements are left out of a template, `median(elapsed)` is one value. The library does not render
-//! anything unless the program asks for it; its printed table is not read.
+//! written during the execution; where there is none, [`table`] is read, for most programs print nothing else.
+//! Limits: where the measurements are left out of a template, `median(elapsed)` is one value.
 //! Source: nanobench.h 4.6.0, the function `json` of its templates.
 //! Checked by: its JSON in `fixtures/adapters`; others by hand.
+
+mod table;
 
 use super::json::{documents, documents_among_lines};
 use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
@@ -50,15 +51,30 @@ struct NanobenchSeries {
     values: Vec<f64>,
 }
 
-/// Whether nanobench printed or wrote its JSON.
-pub fn is_in(output: &Output) -> bool {
-    output.stdout.contains(KEY) || output.json.iter().any(|file| file.text.contains(KEY))
+impl NanobenchSeries {
+    /// Adds itself, or its values to those of the same title, name and unit.
+    fn join(self, all: &mut Vec<NanobenchSeries>) {
+        let same = |known: &&mut NanobenchSeries| {
+            known.title == self.title && known.name == self.name && known.unit == self.unit
+        };
+        match all.iter_mut().find(same) {
+            Some(known) => known.values.extend(self.values),
+            None => all.push(self),
+        }
+    }
 }
 
-/// Reads what was printed, or else the files.
+/// Whether nanobench printed its table, or printed or wrote its JSON.
+pub fn is_in(output: &Output) -> bool {
+    output.stdout.contains(KEY)
+        || output.json.iter().any(|file| file.text.contains(KEY))
+        || table::is_in(output.printed())
+}
+
+/// Reads the JSON that was printed, or else that of files, or else the table.
 ///
 /// # Errors
-/// There is no JSON of nanobench, it is broken, or has no time.
+/// There is neither JSON nor table of nanobench, the JSON is broken, or nothing has a time.
 pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     const EXPECTED: &str = "`results` with `measurements`";
     let (mut reports, broken) = documents_among_lines::<NanobenchReport>(&output.stdout, "\"results\"");
@@ -75,11 +91,21 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
         }
     }
     if reports.is_empty() {
-        let expected = "the JSON of ankerl::nanobench::render(ankerl::nanobench::templates::json(), bench, out), printed \
-                        or in a .json file below the folder";
-        return Err(FigureError::nothing(NAME, expected, &output.stdout));
+        let (rows, notes) = table::read(output.printed());
+        if rows.is_empty() && notes.is_empty() {
+            let expected = "its table of ns/op, op/s, err%, or the JSON of \
+                            ankerl::nanobench::render(ankerl::nanobench::templates::json(), bench, out), printed or in a \
+                            .json file below the folder";
+            return Err(FigureError::nothing(NAME, expected, output.printed()));
+        }
+        let mut reading = figures(&rows);
+        reading.notes.extend(notes);
+        return reading.or_failed(NAME);
     }
-    let reading = figures(gather(reports));
+    let mut reading = figures(&gather(reports));
+    if reading.figures.is_empty() && reading.notes.is_empty() {
+        reading.notes.push("The JSON has no results.".to_owned());
+    }
     reading.or_failed(NAME)
 }
 
@@ -94,20 +120,15 @@ fn gather(reports: Vec<NanobenchReport>) -> Vec<NanobenchSeries> {
             values.push(per_unit(result.median_s));
         }
         let NanobenchRecord { title, name, unit, .. } = result;
-        let same =
-            |known: &&mut NanobenchSeries| known.title == title && known.name == name && known.unit == unit;
-        match all.iter_mut().find(same) {
-            Some(known) => known.values.extend(values),
-            None => all.push(NanobenchSeries { title, name, unit, values }),
-        }
+        NanobenchSeries { title, name, unit, values }.join(&mut all);
     }
     all
 }
 
 /// Names alone where they tell all apart, else with their titles, else with their units too.
-fn figures(all: Vec<NanobenchSeries>) -> ExecutionFigures {
+fn figures(all: &[NanobenchSeries]) -> ExecutionFigures {
     let mut reading = ExecutionFigures::default();
-    for series in &all {
+    for series in all {
         let namesakes = || all.iter().filter(|other| other.name == series.name);
         let of_title = namesakes().filter(|other| other.title == series.title).count();
         let name = match (namesakes().count(), of_title) {
@@ -117,9 +138,6 @@ fn figures(all: Vec<NanobenchSeries>) -> ExecutionFigures {
         };
         let per = if series.unit.is_empty() { "op" } else { &series.unit };
         reading.add(name, Unit::ns_per(per), BenchmarkClock::Wall, &series.values, None);
-    }
-    if all.is_empty() {
-        reading.notes.push("The JSON has no results.".to_owned());
     }
     reading
 }

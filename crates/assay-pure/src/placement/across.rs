@@ -102,12 +102,19 @@ pub struct FunctionChange {
     pub unknown: Option<String>,
     /// Its code and all that it reaches.
     pub reached: Reached,
+    /// Whether the data that it refers to, itself or through other data, is the same; functions that it calls are not asked.
+    pub same_data: bool,
 }
 
 impl FunctionChange {
     /// Whether its own code is the same, wherever it lies.
     pub fn is_same_code(&self) -> bool {
         matches!(self.own, CodeChange::Identical | CodeChange::Moved | CodeChange::Respaced)
+    }
+
+    /// Whether executing it does the same in both files, apart from what its callees do.
+    pub fn is_untouched(&self) -> bool {
+        self.is_same_code() && self.same_data
     }
 }
 
@@ -148,7 +155,7 @@ pub fn compare_linked(old: ComparedFile, new: ComparedFile) -> Result<Vec<Functi
         }
     }
     graph.run();
-    let reached = graph.reached();
+    let (reached, other_data) = (graph.reached(), graph.reads_other_data());
     let mut changes: Vec<FunctionChange> = found
         .into_iter()
         .map(|(a, b, number, reason)| {
@@ -167,7 +174,8 @@ pub fn compare_linked(old: ComparedFile, new: ComparedFile) -> Result<Vec<Functi
                 }
             };
             let OwnChange { own, differs_at, unknown } = own;
-            FunctionChange { name, old, new, own, differs_at, unknown, reached }
+            let same_data = number.is_some_and(|number| !other_data[number]);
+            FunctionChange { name, old, new, own, differs_at, unknown, reached, same_data }
         })
         .collect();
     let key = |change: &FunctionChange| {

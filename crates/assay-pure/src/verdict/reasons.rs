@@ -20,7 +20,9 @@ pub(super) fn of(
     controls: Vec<String>,
 ) -> Vec<String> {
     let mut reasons = if found.proven { vec![proven(found)] } else { Vec::new() };
-    reasons.push(code(found, draft, options));
+    if !found.proven || draft.effect.is_ok() {
+        reasons.push(code(found, draft, options));
+    }
     let taken_back = !controls.is_empty();
     reasons.extend(controls);
     if found.verdict == Verdict::Inconclusive && !taken_back {

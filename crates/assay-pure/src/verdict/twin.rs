@@ -19,6 +19,7 @@ use super::decide::decide;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
 use super::profile::{RotationTimes, rotation_times};
+use super::same_code::CodeIdentity;
 use super::wording::span;
 use super::{Verdict, contrast::ContrastVerdict};
 use crate::stats::interval::Interval;
@@ -81,6 +82,13 @@ pub struct TwinControl {
 
 /// Compares the baseline of every group with itself.
 pub fn twin_control(contrasts: &[ObservedContrast], options: &VerdictOptions) -> TwinControl {
+    // What was not measured for a proof has no rotations to compare, and must not take theirs from the others.
+    let rotations = |contrast: &ObservedContrast| rotation_times(contrast, ContrastSide::Baseline).len();
+    let is_measured = |contrast: &&ObservedContrast| {
+        contrast.identity != Some(CodeIdentity::Proven) || rotations(contrast) >= MIN_TWIN_ROTATIONS
+    };
+    let contrasts: Vec<&ObservedContrast> = contrasts.iter().filter(is_measured).collect();
+    let contrasts = contrasts.as_slice();
     let groups = groups(contrasts);
     let mut effects: Vec<Option<Effect>> = groups.iter().map(|(_, times)| halves(&timed(times))).collect();
     let prior = estimate_prior(&effects.iter().flatten().copied().collect::<Vec<_>>());
@@ -177,9 +185,9 @@ fn different_ratio(found: &ContrastVerdict, twin: &TwinControl) -> Option<RatioI
 type CellGroup<'a> = (&'a ObservedContrast, Vec<RotationTimes>);
 
 /// One entry per (baseline, input, compiler, flags): the contrast with most rotations of it, and its baseline's times.
-fn groups(contrasts: &[ObservedContrast]) -> Vec<CellGroup<'_>> {
-    let mut groups: Vec<CellGroup<'_>> = Vec::new();
-    for contrast in contrasts {
+fn groups<'c>(contrasts: &[&'c ObservedContrast]) -> Vec<CellGroup<'c>> {
+    let mut groups: Vec<CellGroup<'c>> = Vec::new();
+    for &contrast in contrasts {
         let times = rotation_times(contrast, ContrastSide::Baseline);
         let same = |other: &ObservedContrast| {
             other.between().cell(ContrastSide::Baseline) == contrast.between().cell(ContrastSide::Baseline)
@@ -209,7 +217,7 @@ fn timed(times: &[RotationTimes]) -> Vec<TwinRotation> {
 
 /// ln of the geometric mean over variants, by rotation, over the rotations that every baseline has. A candidate that lacks one of
 /// them is left out.
-fn pooled(groups: &[CellGroup<'_>], contrasts: &[ObservedContrast]) -> Vec<TwinRotation> {
+fn pooled(groups: &[CellGroup<'_>], contrasts: &[&ObservedContrast]) -> Vec<TwinRotation> {
     let Some((_, first)) = groups.first() else {
         return Vec::new();
     };
@@ -219,7 +227,7 @@ fn pooled(groups: &[CellGroup<'_>], contrasts: &[ObservedContrast]) -> Vec<TwinR
     let common: Vec<u32> = first.iter().filter(common).map(|rotation| rotation.rotation).collect();
     let mut known: Vec<CellKey<'_>> =
         groups.iter().map(|(contrast, _)| contrast.between().cell(ContrastSide::Baseline)).collect();
-    for contrast in contrasts {
+    for &contrast in contrasts {
         let key = contrast.between().cell(ContrastSide::Candidate);
         let times = rotation_times(contrast, ContrastSide::Candidate);
         if !known.contains(&key) && common.iter().all(|rotation| has(&times, *rotation)) {

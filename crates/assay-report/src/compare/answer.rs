@@ -44,7 +44,9 @@ fn longer(page: &ComparePage) -> Option<String> {
     // Rounds serve all benchmarks at once: the most demanding one decides.
     let seconds = near.iter().filter_map(|found| found.seconds_to_decide).reduce(f64::max);
     let budget = seconds.map(|seconds| {
-        format!("--budget {:.0} (seconds) should decide {}", rounded_up(seconds), names(&near))
+        // What was measured did not do.
+        let seconds = rounded_up(seconds.max(page.measured.seconds).max(1.0));
+        format!("--budget {seconds:.0} (seconds) should decide {}", names(&near))
     });
     let rest = (!far.is_empty()).then(|| match far.iter().map(|found| bound(found)).reduce(f64::max) {
         Some(most) if most.is_finite() => {
@@ -91,13 +93,15 @@ fn of_two(page: &ComparePage, candidate: &str) -> String {
     }
     let open = page.with(Verdict::Inconclusive).count() as u64;
     if open > 0 {
-        let finest = page
-            .with(Verdict::Inconclusive)
-            .filter_map(|found| found.minimum_detectable_effect)
-            .max_by(f64::total_cmp);
-        let detectable = finest.map_or(String::new(), |effect| {
-            format!(" (an effect of {} would have been found)", words::fraction(effect))
-        });
+        let detectable =
+            || page.with(Verdict::Inconclusive).filter_map(|found| found.minimum_detectable_effect);
+        let ends = detectable().min_by(f64::total_cmp).zip(detectable().max_by(f64::total_cmp));
+        let ends = ends.map(|(least, most)| (words::fraction(least), words::fraction(most)));
+        let detectable = match ends {
+            Some((least, most)) if least == most => format!(" (an effect of {least} would have been found)"),
+            Some((least, most)) => format!(" (effects of {least} to {most} would have been found)"),
+            None => String::new(),
+        };
         sentences.push(format!("{open} of {total} {} undecided{detectable}.", is(open)));
     }
     sentences.extend(misled(page));

@@ -155,6 +155,7 @@ pub fn two() -> ComparePage {
             passed: false,
             failed: vec!["BM_crc32/4096".into()],
             undecided: vec![],
+            unmatched: Vec::new(),
         }),
         factors: Some(factors()),
         measured: measured(),

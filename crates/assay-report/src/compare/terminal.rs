@@ -311,14 +311,22 @@ fn closing(page: &ComparePage, sheet: &mut Sheet) {
         Method::Placements => format!("{} of 4 phases", words::plural(measured.rotations.into(), "rotation")),
         Method::Surroundings => "drawn surroundings".to_owned(),
     };
-    let text = format!(
-        "{} of the benchmark command in {}, over {how} and {}; figures read as {}; {}.",
+    let runs = format!(
+        "{} of the benchmark command in {}",
         words::plural(measured.visits, "run"),
-        words::duration(measured.seconds),
-        words::plural(measured.rounds.into(), "round"),
-        page.adapter,
-        twin(page),
+        words::duration(measured.seconds)
     );
+    let proven = page.benchmarks.iter().any(|found| found.proven);
+    let text = if proven && measured.rounds == 0 && measured.visits <= page.sides.len() as u64 {
+        format!("{runs}, for the times alone; figures read as {}.", page.adapter)
+    } else {
+        format!(
+            "{runs}, over {how} and {}; figures read as {}; {}.",
+            words::plural(measured.rounds.into(), "round"),
+            page.adapter,
+            twin(page),
+        )
+    };
     sheet.paragraph(Ink::Dim, "", &text);
     let kept = measured.ledger.as_ref().map_or(String::new(), |ledger| format!(", kept in {ledger}"));
     let cpu = measured.pinned_cpu.map_or(String::new(), |cpu| format!(" (processor {cpu})"));

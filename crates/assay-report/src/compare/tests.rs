@@ -75,3 +75,18 @@ fn what_would_decide_is_a_number_of_seconds_or_that_nothing_affordable_does() {
         assert!(next(seconds, 1.045).starts_with(far), "{}", next(seconds, 1.045));
     }
 }
+
+#[test]
+fn where_all_is_proven_no_placements_are_told_that_nothing_was_measured_over() {
+    let mut page = sample::two();
+    for found in &mut page.benchmarks {
+        found.proven = true;
+    }
+    (page.measured.rounds, page.measured.visits) = (0, 2);
+    let text = render_compare(&page, 100, false, Detail::Brief);
+    assert!(
+        text.contains("2 runs of the benchmark command") && text.contains("for the times alone"),
+        "{text}"
+    );
+    assert!(!text.contains("rotations of 4 phases") && !text.contains("twin control"), "{text}");
+}

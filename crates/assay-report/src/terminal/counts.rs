@@ -54,12 +54,7 @@ fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
             sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", words::plural(left as u64, "more row")));
         }
     }
-    let noted = page.cells.iter().filter(|_| detail == Detail::Full);
-    for note in distinct(noted.filter_map(|cell| cell.count_note.as_ref())) {
-        let cells = page.cells.iter().filter(|cell| cell.count_note.as_ref() == Some(note)).count();
-        let text = format!("{}: {note}.", words::plural(cells as u64, "cell"));
-        sheet.paragraph(Ink::Doubt, "  ", &text);
-    }
+    notes(page, detail, sheet);
     for reason in distinct(uncounted.iter().map(|(_, reason)| *reason)) {
         let own: Vec<&PageCell> =
             uncounted.iter().filter(|(_, other)| *other == reason).map(|(cell, _)| *cell).collect();
@@ -71,6 +66,16 @@ fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
         );
         let others = if own.len() > 1 { format!(" and {} more", own.len() - 1) } else { String::new() };
         sheet.labelled(Ink::Doubt, "  not counted  ", &format!("{first}{others}: {reason}"));
+    }
+}
+
+/// What the reader must know of the counts.
+fn notes(page: &Page, detail: Detail, sheet: &mut Sheet) {
+    let noted = page.cells.iter().filter(|_| detail == Detail::Full);
+    for note in distinct(noted.filter_map(|cell| cell.count_note.as_ref())) {
+        let cells = page.cells.iter().filter(|cell| cell.count_note.as_ref() == Some(note)).count();
+        let text = format!("{}: {note}.", words::plural(cells as u64, "cell"));
+        sheet.paragraph(Ink::Doubt, "  ", &text);
     }
 }
 
@@ -91,6 +96,10 @@ fn memory(page: &Page, detail: Detail, sheet: &mut Sheet) {
     if left > 0 {
         sheet.gap();
         sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", words::plural(left as u64, "more row")));
+    }
+    // Beside other events they stand there.
+    if EVENTS.iter().all(|(event, _)| !is_counted(event)) {
+        notes(page, detail, sheet);
     }
 }
 

@@ -1,31 +1,35 @@
 //! `assay compare`: is this regression mine, or where the linker put it?
 
-use super::help::OUTPUT;
+use super::gates::gates;
+use super::help::{OUTPUT, STORAGE};
 use super::picture::PictureArguments;
 use super::run::{StoragePaths, positive};
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::{Context, Result};
+use assay_lab::compare::held::DEFAULT_LIMIT;
+use assay_lab::compare::preview::{PreviewRequest, preview};
 use assay_lab::compare::sides::What;
-use assay_lab::compare::{self, CompareRequest, compose};
+use assay_lab::compare::{self, CompareRequest, compose, discover};
 use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, KeptRow, Ledger};
 use assay_lab::view::{self, named};
 use assay_link::adopt::bench::Adapter;
-use assay_pure::compare::Gate;
+use assay_pure::compare::Gates;
+use assay_pure::discover::{self as discovered, Candidate};
 use assay_pure::stats::margin::Margin;
-use assay_report::compare::{ComparePage, markdown};
+use assay_report::compare::{ComparePage, markdown, render_compare_plan};
 use assay_report::list::Brief;
 use assay_report::page::Stopped;
 use assay_report::{Detail, Progress, Show, picture, render_compare};
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Compare two revisions or two commands: is a regression real?
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/compare.txt"))]
 pub struct CompareArguments {
-    /// Build command, run by `sh -c` in each revision
+    /// Build command, run by `sh -c` in each revision; without it and --bench, those of this folder's one benchmark
     #[arg(long, value_name = "CMD")]
     pub build: Option<String>,
     /// Benchmark command, run by `sh -c` in the same directory of each revision
@@ -64,9 +68,9 @@ pub struct CompareArguments {
     /// Confidence that all verdicts hold together
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = percent)]
     pub confidence: f64,
-    /// Exit with 1 if the code of a benchmark is slower: `slower` or `slower:2%`
-    #[arg(long, value_name = "GATE")]
-    pub gate: Option<Gate>,
+    /// Exit with 1 if the code of a benchmark is slower: `slower`, `slower:2%`, or a .toml file with one for each pattern
+    #[arg(long, value_name = "GATE|FILE", value_parser = gates)]
+    pub gate: Option<Gates>,
     /// Write a summary for a pull request as Markdown; - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
@@ -84,6 +88,9 @@ pub struct CompareArguments {
     /// Show no progress
     #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
+    /// Show what would be built and run, and the budget it needs
+    #[arg(long, conflicts_with = "show")]
+    pub plan: bool,
     /// Continue the newest unfinished comparison with the same commits, commands and options
     #[arg(long)]
     pub resume: bool,
@@ -107,6 +114,37 @@ pub struct CompareArguments {
     pub show: Option<String>,
     #[command(flatten)]
     pub places: StoragePaths,
+    /// Builds that are kept for later comparisons, such as 2G; default: 4G, or what ASSAY_STORE_LIMIT says
+    #[arg(long, help_heading = STORAGE, value_name = "SIZE", value_parser = bytes)]
+    pub store_limit: Option<u64>,
+}
+
+/// "4G", "500 MB", "1048576"; a kilobyte has 1024 bytes.
+fn bytes(text: &str) -> Result<u64, String> {
+    let refused = || format!("`{text}` is not a size: write it as 500M or 4G");
+    let plain = text.trim().to_ascii_lowercase();
+    let letters = plain.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let number: f64 = plain[..plain.len() - letters.len()].parse().map_err(|_| refused())?;
+    let power = match letters.trim().trim_end_matches('b').trim_end_matches('i') {
+        "" => 0,
+        "k" => 1,
+        "m" => 2,
+        "g" => 3,
+        "t" => 4,
+        _ => return Err(refused()),
+    };
+    Ok((number * 1024_f64.powi(power)) as u64)
+}
+
+/// The limit that is asked for, by the option or by the environment.
+fn store_limit(option: Option<u64>) -> Result<u64, Misuse> {
+    match (option, std::env::var("ASSAY_STORE_LIMIT")) {
+        (Some(limit), _) => Ok(limit),
+        (None, Ok(text)) if !text.trim().is_empty() => {
+            bytes(&text).map_err(|why| Misuse(format!("ASSAY_STORE_LIMIT: {why}")))
+        }
+        _ => Ok(DEFAULT_LIMIT),
+    }
 }
 
 /// "2%" or "0.02".
@@ -122,9 +160,17 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 impl CompareArguments {
-    fn what(&self) -> Result<What, Misuse> {
+    /// Whether the commands are to be found in the folder.
+    fn is_bare(&self) -> bool {
+        self.build.is_none() && self.bench.is_none() && self.commands.is_empty()
+    }
+
+    /// What is compared, by the commands that were found where none were given.
+    fn what(&self, found: Option<&Candidate>) -> Result<What, Misuse> {
         let wrong = |text: &str| Err(Misuse(format!("{text}; see `assay compare --help` for examples")));
-        match (&self.build, &self.bench, self.commands.as_slice(), self.revisions.as_slice()) {
+        let build = self.build.as_ref().or(found.map(|found| &found.build));
+        let bench = self.bench.as_ref().or(found.map(|found| &found.bench));
+        match (build, bench, self.commands.as_slice(), self.revisions.as_slice()) {
             (None, None, [one, other], []) => Ok(What::Commands([one.clone(), other.clone()])),
             (None, None, [], []) => wrong("give --build and --bench, or two commands after --"),
             (_, _, [_, ..], [_, ..]) => wrong("give revisions or commands, not both"),
@@ -151,9 +197,16 @@ impl CompareArguments {
         }
     }
 
-    fn asked(&self) -> Result<CompareRequest> {
-        let what = self.what()?;
-        if let (Some(gate), What::Tree { .. }) = (self.gate, &what) {
+    /// The commands of this folder's one benchmark, where none were given.
+    fn found(&self, folder: &Path) -> Result<Option<Candidate>, Misuse> {
+        if !self.is_bare() {
+            return Ok(None);
+        }
+        discover::commands(folder, &self.places.store(), &self.revisions).map(Some)
+    }
+
+    fn asked(&self, folder: PathBuf, what: What) -> Result<CompareRequest> {
+        if let (Some(gate), What::Tree { .. }) = (&self.gate, &what) {
             let message =
                 format!("--gate {gate} needs a baseline: give a revision, for example --gate {gate} main");
             return Err(Misuse(message).into());
@@ -162,13 +215,14 @@ impl CompareArguments {
         let adapter = adapter.map_err(|error| Misuse(format!("--adapter: {error}")))?;
         Ok(CompareRequest {
             what,
-            folder: std::env::current_dir().context("cannot find the current directory")?,
+            folder,
             adapter,
             filter: self.filter.clone(),
             seconds_per_benchmark: self.seconds_per_benchmark,
             repetitions: self.repetitions,
             ledger: self.places.ledger.clone(),
             store: self.places.store(),
+            store_limit: store_limit(self.store_limit)?,
             rotations: self.rotations,
             rounds: self.rounds,
             budget: self.budget,
@@ -177,7 +231,7 @@ impl CompareArguments {
             seed: self.seed,
             cpu: self.cpu,
             pin: !self.no_pin,
-            gate: self.gate,
+            gate: self.gate.clone(),
             code: !self.no_code,
             resume: self.resume,
             patience: Duration::from_secs_f64(self.timeout),
@@ -205,8 +259,17 @@ pub fn run(arguments: &CompareArguments) -> Result<u8> {
         )?;
         return show(arguments, &page);
     }
+    let folder = std::env::current_dir().context("cannot find the current directory")?;
+    let found = arguments.found(&folder)?;
+    let what = arguments.what(found.as_ref())?;
+    if arguments.plan {
+        return plan(arguments, &folder, &what, found);
+    }
+    if let Some(found) = &found {
+        tell(found);
+    }
     assay_linux::interrupt::catch();
-    let asked = arguments.asked()?;
+    let asked = arguments.asked(folder, what)?;
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
     let ended = compare::run(&asked, &mut |event| progress.event(&event))?;
     drop(progress);
@@ -219,6 +282,32 @@ pub fn run(arguments: &CompareArguments) -> Result<u8> {
         screen::tell("assay: interrupted. Every finished run is kept; `--resume` continues from there.");
     }
     Ok(code)
+}
+
+/// The commands that were found, in two lines, to be typed next time.
+fn tell(found: &Candidate) {
+    let (build, bench) = (discovered::quoted(&found.build), discovered::quoted(&found.bench));
+    screen::tell(&format!("assay: {} is the only benchmark found in this folder; using", found.what));
+    screen::tell(&format!("  --build {build} --bench {bench}"));
+}
+
+fn plan(arguments: &CompareArguments, folder: &Path, what: &What, found: Option<Candidate>) -> Result<u8> {
+    let ledger = &arguments.places.ledger;
+    // A plan makes no ledger where there is none.
+    let ledger = ledger.is_file().then(|| Ledger::open(ledger)).transpose()?;
+    let plan = preview(&PreviewRequest {
+        what,
+        found: found.map(|found| found.what),
+        folder,
+        asked: (arguments.rotations, arguments.rounds),
+        budget: arguments.budget,
+        ledger: ledger.as_ref(),
+    })?;
+    match &arguments.json {
+        Some(path) => screen::write(path, &format!("{}\n", serde_json::to_string_pretty(&plan)?))?,
+        None => screen::show(&render_compare_plan(&plan, screen::width(), screen::colour())),
+    }
+    Ok(DONE)
 }
 
 fn show(arguments: &CompareArguments, page: &ComparePage) -> Result<u8> {
@@ -263,7 +352,7 @@ mod tests {
 
     fn what(words: &[&str]) -> Result<What, String> {
         let line = Line::try_parse_from([&["compare"], words].concat()).map_err(|error| error.to_string())?;
-        line.arguments.what().map_err(|misuse| misuse.0)
+        line.arguments.what(None).map_err(|misuse| misuse.0)
     }
 
     #[test]
@@ -280,6 +369,41 @@ mod tests {
         assert_eq!(what(&[&built[..], &["main"]].concat()), Ok(revisions(None)));
         assert_eq!(what(&[&built[..], &["main", "HEAD"]].concat()), Ok(revisions(Some("HEAD"))));
         assert_eq!(what(&["--", "./a -x", "./b"]), Ok(What::Commands(["./a -x".into(), "./b".into()])));
+    }
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        let read = [
+            ("4G", 4 << 30),
+            ("500 MB", 500 << 20),
+            ("1.5gib", 3 << 29),
+            ("10k", 10 << 10),
+            ("0", 0),
+            ("7", 7),
+        ];
+        for (text, expected) in read {
+            assert_eq!(bytes(text), Ok(expected), "{text}");
+        }
+        for text in ["", "G", "-1G", "4 parsecs", "4GG"] {
+            assert!(bytes(text).unwrap_err().contains("500M or 4G"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_found_stands_in_for_commands_alone() {
+        let found = Candidate { what: "x".into(), build: "make".into(), bench: "./b".into() };
+        let line = Line::try_parse_from(["compare", "main"]).unwrap().arguments;
+        assert!(line.is_bare());
+        let expected = What::Revisions {
+            build: "make".into(),
+            bench: "./b".into(),
+            baseline: "main".into(),
+            candidate: None,
+        };
+        assert_eq!(line.what(Some(&found)).map_err(|misuse| misuse.0), Ok(expected));
+        for words in [&["compare", "--bench", "./b"][..], &["compare", "--", "./a", "./b"]] {
+            assert!(!Line::try_parse_from(words).unwrap().arguments.is_bare());
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod several;
 
+use super::gates::gates;
 use super::help::{OUTPUT, SELECTION, STORAGE};
 use super::picture::PictureArguments;
 use super::{DONE, FAILED, UNABLE, screen};
@@ -12,7 +13,7 @@ use assay_lab::doctor::experiment;
 use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, KeptRow, Ledger};
 use assay_lab::view;
-use assay_pure::compare::Gate;
+use assay_pure::compare::Gates;
 use assay_pure::words;
 use assay_report::gate::GateResult;
 use assay_report::list::Brief;
@@ -36,9 +37,10 @@ pub struct RunArguments {
     /// Continue the newest unfinished campaign of this experiment
     #[arg(long)]
     pub resume: bool,
-    /// Exit with 1 if a variant is slower than the baseline, with 3 if that is not decided: `slower` or `slower:2%`
-    #[arg(long, value_name = "GATE")]
-    pub gate: Option<Gate>,
+    /// Exit with 1 if a variant is slower than the baseline, with 3 if that is not decided: `slower`, `slower:2%`, or a .toml
+    /// file with one for each pattern
+    #[arg(long, value_name = "GATE|FILE", value_parser = gates)]
+    pub gate: Option<Gates>,
     /// Write a summary for a pull request as Markdown; - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
@@ -182,8 +184,8 @@ fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>) -> Result
     let mut page = compose::page(&ledger, ended.campaign)?;
     let is_it = |row: &KeptRow| row.id == ended.campaign;
     view::keep_answer(&ledger, Kept::Campaign, is_it, Brief::of_campaign(&page))?;
-    page.gate = arguments.gate.map(|gate| GateResult::of_campaign(&page, gate));
-    let hidden = arguments.gate.and_then(|gate| finer_than_measured(&page, gate));
+    page.gate = arguments.gate.as_ref().map(|gates| GateResult::of_campaign(&page, gates));
+    let hidden = arguments.gate.as_ref().and_then(|gates| finer_than_measured(&page, gates));
     if !arguments.prints_data() {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
         screen::show(&render(&page, screen::width(), screen::look(), detail));
@@ -208,10 +210,11 @@ fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>) -> Result
 }
 
 /// Why a gate may stay undecided however long it is measured: measuring ends where the minimum effect is decided.
-fn finer_than_measured(page: &Page, gate: Gate) -> Option<String> {
+fn finer_than_measured(page: &Page, gates: &Gates) -> Option<String> {
+    let gate = gates.finest()?;
     let margin = page.campaign.minimum_effect;
     let open = page.gate.as_ref().is_some_and(|found| !found.undecided.is_empty());
-    (open && gate.slower > 0.0 && gate.slower < margin).then(|| {
+    (open && gate.slower < margin).then(|| {
         format!(
             "assay: the gate {gate} is finer than the experiment's minimum effect ({}), at which measuring ends: set \
              minimum_effect = \"{}\" in the file",

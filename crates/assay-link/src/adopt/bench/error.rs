@@ -61,6 +61,9 @@ impl fmt::Display for VisitError {
                     (_, Some(signal)) => write!(f, "the benchmark command was ended by signal {signal}")?,
                     _ => write!(f, "the benchmark command failed")?,
                 }
+                if let Some(remedy) = remedy(tail) {
+                    write!(f, ". {remedy}")?;
+                }
                 end(f, tail)
             }
             VisitError::Unread(error) => error.fmt(f),
@@ -69,6 +72,15 @@ impl fmt::Display for VisitError {
 }
 
 impl std::error::Error for VisitError {}
+
+/// What to write instead, where what was printed tells it.
+fn remedy(tail: &str) -> Option<&'static str> {
+    // libtest, of an option of criterion's or divan's: `cargo bench` hands it to the library's own tests too.
+    tail.contains("Unrecognized option: ").then_some(
+        "The test harness of the library does not know the options behind `--`: start the benchmarks alone, with \
+         cargo bench --bench '*' -- OPTIONS",
+    )
+}
 
 fn end(f: &mut fmt::Formatter<'_>, tail: &str) -> fmt::Result {
     if tail.is_empty() {
@@ -102,4 +114,20 @@ fn tail(ran: &CommandResult) -> String {
     };
     let shown: Vec<String> = lines[lines.len().saturating_sub(SHOWN_LINES)..].iter().map(printable).collect();
     shown.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_that_the_harness_of_a_library_refuses_are_told_with_what_to_write() {
+        let tail =
+            "error: Unrecognized option: 'warm-up-time'\nerror: bench failed, to rerun pass `--lib`".into();
+        let failed = VisitError::Failed { code: Some(101), signal: None, tail };
+        let text = failed.to_string();
+        assert!(text.contains("cargo bench --bench '*' -- OPTIONS"), "{text}");
+        let other = VisitError::Failed { code: Some(1), signal: None, tail: "no such file".into() };
+        assert!(!other.to_string().contains("cargo"));
+    }
 }

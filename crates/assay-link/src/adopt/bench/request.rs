@@ -1,6 +1,7 @@
 //! What libraries are asked for, by the environment that they read themselves.
 
 use super::{Adapter, BenchCommand, Surroundings, VisitError};
+use crate::adopt::capture::CRITERION_VARIABLE;
 use regex::Regex;
 use std::ffi::OsString;
 use std::io;
@@ -62,6 +63,9 @@ pub(super) fn environment(
     }
     if asks(Adapter::Criterion) {
         set("CRITERION_HOME", places.criterion.clone().into());
+        if let Some(seconds) = bench.seconds_per_benchmark {
+            set(CRITERION_VARIABLE, seconds.to_string().into());
+        }
     }
     if let Some(seconds) = bench.seconds_per_benchmark.filter(|_| asks(Adapter::Divan)) {
         set("DIVAN_MIN_TIME", seconds.to_string().into());
@@ -106,9 +110,12 @@ mod tests {
         ];
         assert_eq!(names(Some(&Adapter::GoogleBenchmark))[..5], google);
         assert_eq!(names(Some(&Adapter::Wall)), ["MINE=1"]);
-        assert_eq!(names(Some(&Adapter::Criterion)), ["CRITERION_HOME=/s/criterion", "MINE=1"]);
+        assert_eq!(
+            names(Some(&Adapter::Criterion)),
+            ["CRITERION_HOME=/s/criterion", "ASSAY_CRITERION_SECONDS=0.25", "MINE=1"]
+        );
         assert_eq!(names(Some(&Adapter::Divan)), ["DIVAN_MIN_TIME=0.25", "DIVAN_MAX_TIME=0.25", "MINE=1"]);
-        assert_eq!(names(None).len(), 9);
+        assert_eq!(names(None).len(), 10);
     }
 
     #[test]

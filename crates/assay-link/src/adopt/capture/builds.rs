@@ -4,7 +4,7 @@ use super::call::{CaptureSession, LinkerCall};
 use super::failure::{self, BuildError, FailedBuild, NothingCaptured};
 use super::link::CapturedLink;
 use super::linkers::{LINKERS, link_anew};
-use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, rust, zig};
+use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, runner, rust, zig};
 use assay_linux::family::dying_with_us;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -74,6 +74,9 @@ pub struct CapturedBuild {
     pub log: PathBuf,
     /// What could not be captured, and why.
     pub warnings: Vec<String>,
+    /// What the build saw of us. A benchmark command must see the same: cargo builds anew what read a variable that has
+    /// changed since, as a build script that looks for a compiler reads `PATH` and `COMPILER_PATH`.
+    pub environment: Vec<(String, String)>,
 }
 
 /// Runs the command to its end and gathers its links. `said` is told the log's last line now and then.
@@ -100,7 +103,15 @@ pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<CapturedBuild, B
         })));
     }
     let warnings = gathered.warnings();
-    Ok(CapturedBuild { links: gathered.links, begun: gathered.begun, elapsed, log: site.log, warnings })
+    let environment = site.environment(asked);
+    Ok(CapturedBuild {
+        links: gathered.links,
+        begun: gathered.begun,
+        elapsed,
+        log: site.log,
+        warnings,
+        environment,
+    })
 }
 
 /// The folders of one build.
@@ -144,6 +155,14 @@ impl BuildFolders {
     fn prepare(asked: &BuildAsked) -> Result<Self, BuildError> {
         let folder = asked.folder.canonicalize();
         let folder = folder.map_err(unable(format!("cannot enter {}", asked.folder.display())))?;
+        // Replaced by a newer one while it ran, the file of this process is gone.
+        let own = || {
+            format!(
+                "cannot find assay's own program {}, which was replaced or removed",
+                asked.assay.display()
+            )
+        };
+        let assay = asked.assay.canonicalize().map_err(unable(own()))?;
         let doing = || format!("cannot prepare the store {}", asked.store.display());
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
         let make = || {
@@ -159,7 +178,7 @@ impl BuildFolders {
                 store,
             };
             fs::create_dir_all(&site.calls)?;
-            site.link_stand_ins(&asked.assay.canonicalize()?, &asked.value("PATH").unwrap_or_default())?;
+            site.link_stand_ins(&assay, &asked.value("PATH").unwrap_or_default())?;
             let begun = i64::try_from(now).map_err(io::Error::other)?;
             CaptureSession { folder, begun, kept: site.store.join("kept") }.write(&site.calls)?;
             Ok(site)
@@ -171,7 +190,8 @@ impl BuildFolders {
     fn link_stand_ins(&self, assay: &Path, search: &OsStr) -> io::Result<()> {
         let on_path = |name: &&&str| std::env::split_paths(search).any(|folder| folder.join(name).is_file());
         let all = LINKERS.iter().chain(&[rust::WRAPPER]).map(|name| self.linkers.join(name));
-        let found = LINKERS.iter().chain(&[zig::NAME]).filter(on_path).map(|name| self.path.join(name));
+        let found = LINKERS.iter().chain(&[zig::NAME]).filter(on_path).chain(&[runner::NAME]);
+        let found = found.map(|name| self.path.join(name));
         fs::create_dir_all(&self.linkers)?;
         fs::create_dir_all(&self.path)?;
         for place in all.chain(found) {
@@ -190,12 +210,8 @@ impl BuildFolders {
                 .args(["-c", &replacing_shell(&asked.command, &asked.value("PATH").unwrap_or_default())])
                 .current_dir(&self.folder)
                 .envs(asked.environment.iter().map(|(name, value)| (name, value)))
-                .env("COMPILER_PATH", ahead(&self.linkers, asked.value("COMPILER_PATH")))
-                .env("PATH", ahead(&self.path, asked.value("PATH")))
+                .envs(self.variables(asked))
                 .env(VARIABLE, &self.calls)
-                .env(LINKERS_VARIABLE, &self.linkers)
-                .env("RUSTC_WRAPPER", self.linkers.join(rust::WRAPPER))
-                .env(WRAPPER_VARIABLE, asked.value("RUSTC_WRAPPER").unwrap_or_default())
                 .stdin(Stdio::null())
                 .stderr(log.try_clone()?)
                 .stdout(log)
@@ -219,6 +235,25 @@ impl BuildFolders {
                 Err(mpsc::RecvTimeoutError::Disconnected) => unreachable!("the thread sends before it ends"),
             }
         }
+    }
+
+    /// What leads a build to us; only [`VARIABLE`] makes it be recorded.
+    fn variables(&self, asked: &BuildAsked) -> Vec<(String, OsString)> {
+        let mut all: Vec<(String, OsString)> = vec![
+            ("COMPILER_PATH".into(), ahead(&self.linkers, asked.value("COMPILER_PATH"))),
+            ("PATH".into(), ahead(&self.path, asked.value("PATH"))),
+            (LINKERS_VARIABLE.into(), self.linkers.clone().into()),
+            ("RUSTC_WRAPPER".into(), self.linkers.join(rust::WRAPPER).into()),
+            (WRAPPER_VARIABLE.into(), asked.value("RUSTC_WRAPPER").unwrap_or_default()),
+        ];
+        all.extend(runner::variables(&self.folder, |name| asked.value(name)));
+        all
+    }
+
+    /// The same for whoever runs what was built, as far as it is text.
+    fn environment(&self, asked: &BuildAsked) -> Vec<(String, String)> {
+        let text = self.variables(asked).into_iter();
+        text.filter_map(|(name, value)| Some((name, value.into_string().ok()?))).collect()
     }
 
     fn last_line(&self) -> String {

@@ -6,6 +6,7 @@
 //! those that remain. Limits: copies outside the folder are not looked for; `.git` is left out.
 
 use super::call::LinkerCall;
+use super::go;
 use super::kept::Stamp;
 use super::link::CapturedLink;
 use crate::build::Link;
@@ -72,9 +73,9 @@ pub fn find(
 fn copied_from(path: &Path, contents: &[Option<Vec<u8>>]) -> Option<usize> {
     let own = fs::read(path).ok()?;
     let same = |content: &Option<Vec<u8>>| {
-        content
-            .as_ref()
-            .is_some_and(|content| loaded::differences(&own, content).is_ok_and(|found| found.is_empty()))
+        content.as_ref().is_some_and(|content| {
+            loaded::differences(&own, content).is_ok_and(|found| found.iter().all(|name| go::writes(name)))
+        })
     };
     contents.iter().position(same)
 }

@@ -1,5 +1,6 @@
 //! What can go wrong while a build is captured or a link replayed, in words that name the remedy.
 
+use super::go;
 use crate::build::text;
 use std::fmt;
 use std::path::PathBuf;
@@ -57,9 +58,46 @@ impl fmt::Display for FailedBuild {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let folder = text::quote(&self.folder.to_string_lossy());
         let cause = cause(&self.tail).map(|line| format!(": {}", line.trim())).unwrap_or_default();
-        write!(out, "the build failed: {}{cause}\n  command: cd {folder} && {}", self.ended, self.command)?;
+        write!(out, "the build failed: {}{cause}", self.ended)?;
+        if let Some(remedy) = self.remedy() {
+            write!(out, ". {remedy}")?;
+        }
+        write!(out, "\n  command: cd {folder} && {}", self.command)?;
         self.tail.iter().try_for_each(|line| write!(out, "\n    {line}"))?;
         write!(out, "\n  the whole log: {}", self.log.display())
+    }
+}
+
+impl FailedBuild {
+    /// What to write instead, where the log tells it.
+    fn remedy(&self) -> Option<&'static str> {
+        const REMEDIES: [(&[&str], &str); 4] = [
+            (
+                &["does not match the source", "CMakeCache.txt directory"],
+                "The build folder belongs to another checkout: name one below the project, as in `cmake -B build`, which each \
+                 revision then has for itself",
+            ),
+            (
+                &["is not a CMake build directory"],
+                "A checkout is configured anew: the build command must do it, as in `cmake -B build && cmake --build build`",
+            ),
+            (
+                &["not a meson build directory"],
+                "A checkout is configured anew: the build command must do it, as in `meson setup build && ninja -C build`",
+            ),
+            (
+                &[
+                    "loading 'build.ninja'",
+                    "No targets specified and no makefile found",
+                    "could not load cache",
+                ],
+                "A checkout has only what the revision has: the build command must configure it too, as in \
+                 `cmake -B build && cmake --build build`; files that it needs must be committed",
+            ),
+        ];
+        let is_in = |words: &str| self.tail.iter().any(|line| line.contains(words));
+        let fits = |all: &[&str]| all.iter().any(|words| is_in(words));
+        REMEDIES.iter().find(|(words, _)| fits(words)).map(|(_, remedy)| *remedy)
     }
 }
 
@@ -80,8 +118,30 @@ pub struct NothingCaptured {
     pub unknown: Vec<PathBuf>,
 }
 
+impl NothingCaptured {
+    /// Whether Go linked it without calling a linker.
+    fn is_gos(&self, path: &std::path::Path) -> bool {
+        self.gone.is_empty() && go::is_linked_by_go(path)
+    }
+
+    /// Why, in one sentence without its end.
+    pub fn brief(&self) -> String {
+        match self.unknown.first() {
+            Some(path) if self.is_gos(path) => go::REMEDY.into(),
+            Some(path) => format!(
+                "{} was made by a linker that was not seen, such as one named by path",
+                path.file_name().unwrap_or_default().to_string_lossy()
+            ),
+            None => format!("`{}` linked nothing", self.command),
+        }
+    }
+}
+
 impl fmt::Display for NothingCaptured {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.unknown.first().is_some_and(|path| self.is_gos(path)) {
+            return write!(out, "`{}` succeeded, but {}", self.command, go::REMEDY);
+        }
         writeln!(
             out,
             "`{}` succeeded, but none of its links could be captured, so its binaries cannot be relinked in \
@@ -119,9 +179,14 @@ pub fn telling_lines(log: &str) -> Vec<String> {
     lines[begin..].iter().take(ERROR_LINES).map(|&line| line.to_owned()).collect()
 }
 
-/// How compilers, linkers and cargo begin an error, behind its place.
+/// How compilers, linkers and cargo begin an error, behind its place; CMake says where in a line of its own.
 fn is_error(line: &str) -> bool {
     ["error: ", "error[", "undefined reference to "].iter().any(|words| line.contains(words))
+        || is_cmakes(line)
+}
+
+fn is_cmakes(line: &str) -> bool {
+    line.starts_with("CMake Error") && line.ends_with(':')
 }
 
 /// The line that most readers need, and all that a list of failures shows: the first error, else the last line that is not the
@@ -130,7 +195,13 @@ fn cause(lines: &[String]) -> Option<&String> {
     let own =
         |line: &str| ["make: ", "make[", "gmake", "ninja: "].iter().any(|words| line.starts_with(words));
     let last = || lines.iter().rfind(|line| !line.trim().is_empty() && !own(line));
-    lines.iter().find(|line| is_error(line)).or_else(last)
+    match lines.iter().position(|line| is_error(line)) {
+        Some(first) if is_cmakes(&lines[first]) => {
+            lines[first + 1..].iter().find(|line| !line.trim().is_empty())
+        }
+        Some(first) => lines.get(first),
+        None => last(),
+    }
 }
 
 /// A link that cannot be replayed.
@@ -242,6 +313,42 @@ mod tests {
         let scripted = log("no zig 0.15.2 here\nmake: *** [Makefile:1: x] Error 3\n");
         assert_eq!(cause(&scripted).map(String::as_str), Some("no zig 0.15.2 here"));
         assert_eq!(cause(&log("")), None);
+        let configured = log(
+            "-- Detecting\nCMake Error at CMakeLists.txt:4 (find_package):\n  Could not find benchmark\n\n-- Configuring incomplete, \
+             errors occurred!\nSee also \"/b/CMakeOutput.log\".\n",
+        );
+        assert_eq!(cause(&configured).map(String::as_str), Some("  Could not find benchmark"));
+    }
+
+    #[test]
+    fn what_other_peoples_first_command_fails_at_is_told_with_what_to_write() {
+        let told = |line: &str| {
+            let failed = FailedBuild {
+                command: "cmake -B /tmp/build".into(),
+                folder: "/src".into(),
+                code: Some(1),
+                ended: "exit status 1".into(),
+                tail: telling_lines(line),
+                log: "/store/log".into(),
+            };
+            failed.to_string()
+        };
+        for (line, remedy) in [
+            (
+                "CMake Error: The source \"/a/CMakeLists.txt\" does not match the source \"/b/CMakeLists.txt\" used to \
+                 generate cache.",
+                "as in `cmake -B build`, which each",
+            ),
+            (
+                "Error: /x/build is not a CMake build directory (missing CMakeCache.txt)",
+                "cmake --build build",
+            ),
+            ("ninja: error: loading 'build.ninja': No such file or directory", "must configure it too"),
+            ("make: *** No targets specified and no makefile found.  Stop.", "must configure it too"),
+        ] {
+            assert!(told(line).contains(remedy), "{line}: {}", told(line));
+        }
+        assert!(!told("a.c:1: error: x").contains("A checkout"));
     }
 
     #[test]

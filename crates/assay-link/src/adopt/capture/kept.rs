@@ -49,6 +49,16 @@ impl Stamp {
         told(self) == told(other)
     }
 
+    /// The same where it may be another file, as one that was copied away and back with its time.
+    pub fn same_size_and_time(&self, other: &Stamp) -> bool {
+        (self.size, self.modified) == (other.size, other.modified)
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
     /// Whether it was changed at or after a time, ns since 1970.
     pub fn is_since(&self, time: i64) -> bool {
         self.modified.saturating_add(TICK) >= time

@@ -2,6 +2,7 @@
 
 use super::call::{LinkInput, LinkerCall};
 use super::failure::{self, ReplayError};
+use super::go;
 use super::kept::Stamp;
 use super::linker::{self, KnownLinker};
 use super::program::{BuiltObjects, PlacementLimit};
@@ -152,6 +153,10 @@ impl CapturedLink {
         Some(Self { output, left: Some(left), ..self })
     }
 
+    pub(super) fn call(&self) -> &LinkerCall {
+        &self.call
+    }
+
     pub(super) fn made_at(&self) -> i64 {
         self.call.at
     }
@@ -206,7 +211,7 @@ impl CapturedLink {
             return Ok(Repeated::Exactly);
         }
         Ok(match loaded::differences(&own, &again) {
-            Ok(sections) if sections.is_empty() => {
+            Ok(sections) if sections.iter().all(|name| go::writes(name)) => {
                 let stripped =
                     loaded::has_symbols(&own) == Ok(false) && loaded::has_symbols(&again) == Ok(true);
                 Repeated::SameCode { stripped }

@@ -8,7 +8,7 @@
 
 use super::call::{self, CaptureSession, LinkerCall};
 use super::linkers::LINKERS;
-use super::{VARIABLE, response, rust, zig};
+use super::{VARIABLE, response, runner, rust, zig};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -27,6 +27,9 @@ pub fn stand_in() -> Option<ExitCode> {
     let words: Vec<OsString> = words.collect();
     if name == rust::WRAPPER {
         return Some(failed("rustc", &rust::become_rustc(&words)));
+    }
+    if name == runner::NAME {
+        return Some(failed("the benchmark", &runner::become_program(&words)));
     }
     if let Some(driver) = rust::driver(&called) {
         return Some(failed(&driver.to_string_lossy(), &rust::become_driver(&driver, &words)));

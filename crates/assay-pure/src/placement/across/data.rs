@@ -4,7 +4,8 @@
 use super::graph::{Graph, NotSame, PairFindings, Tie};
 use super::listing::ReadExtent;
 use super::node::{DataPair, DataSize};
-use super::side::FileSide;
+use super::side::{FileSide, LoaderSlot};
+use std::ops::Range;
 
 /// At least so many bytes are looked at of data whose size is unknown.
 const OPEN_BYTES: u64 = 64;
@@ -64,20 +65,37 @@ impl Graph<'_, '_> {
             return Ok(());
         }
         // An address that something refers to may be the middle of this object, so it is no certain end.
-        let size = OPEN_BYTES.max(next_a).max(next_b).min(limit);
-        let behind = |side: &FileSide<'_>, start: u64| {
-            side.image.bytes(start.wrapping_add(certain), size.saturating_sub(certain)).map(<[u8]>::to_vec)
-        };
-        let differs = match (behind(old, a), behind(new, b)) {
-            (Some(first), Some(second)) => first.iter().zip(&second).position(|(a, b)| a != b),
-            _ => Some(0),
-        };
-        match differs.map(|at| certain + at as u64) {
-            Some(at) if pair.whole || at < next_a.max(next_b).min(limit) => NotSame::unknown(format!(
+        let least = if pair.whole { OPEN_BYTES } else { 0 };
+        let size = least.max(next_a).max(next_b).min(limit);
+        match self.behind(pair, certain..size, found) {
+            Some(at) => NotSame::unknown(format!(
                 "constants of unknown size at {a:#x} and {b:#x} differ after {at} bytes"
             )),
-            _ => Ok(()),
+            None => Ok(()),
         }
+    }
+
+    /// The offset of the first difference in what may no longer belong to an object. What pointers there lead to may be none of
+    /// its business, so that it differs only makes it unknown.
+    fn behind(&mut self, pair: DataPair, part: Range<u64>, found: &mut PairFindings) -> Option<u64> {
+        let mut at = part.start;
+        while at < part.end {
+            let (a, b) = (pair.a.wrapping_add(at), pair.b.wrapping_add(at));
+            let (step, same) = match (self.a.slot(a).cloned(), self.b.slot(b).cloned()) {
+                (Some(first), Some(second)) => (8, self.slots(&first, &second, Tie::Perhaps, found).is_ok()),
+                (None, None) => {
+                    let step = step(a, b, part.end - at);
+                    let (first, second) = (self.a.image.bytes(a, step), self.b.image.bytes(b, step));
+                    (step, first.is_some() && first == second)
+                }
+                _ => return Some(at),
+            };
+            if !same {
+                return Some(at);
+            }
+            at += step;
+        }
+        None
     }
 
     /// The offset of the first difference in so many bytes.
@@ -87,7 +105,7 @@ impl Graph<'_, '_> {
         size: u64,
         found: &mut PairFindings,
     ) -> Result<Option<u64>, NotSame> {
-        let table = self.is_offset_table(pair, size);
+        let table = !pair.read && self.is_offset_table(pair, size);
         let mut at = 0;
         while at < size {
             let (a, b) = (pair.a.wrapping_add(at), pair.b.wrapping_add(at));
@@ -147,7 +165,14 @@ impl Graph<'_, '_> {
             }
             return Ok(true);
         }
-        Ok(first == second)
+        Ok(first == second || (size == 8 && self.are_locations((a, first), (b, second))))
+    }
+
+    /// Whether two words are line and column of places in Rust's source of which only the line differs. A panic prints it; a line
+    /// that is added anywhere above shifts it.
+    fn are_locations(&self, (a, first): (u64, &[u8]), (b, second): (u64, &[u8])) -> bool {
+        first[4..] == second[4..]
+            && [(self.a, a), (self.b, b)].into_iter().all(|(side, at)| ends_location(side, at))
     }
 
     /// Numbers that lead somewhere if they are addresses.
@@ -169,7 +194,7 @@ impl Graph<'_, '_> {
         }
     }
 
-    /// Whether all words of both are offsets to code from where they start, or to texts.
+    /// Whether all words of both are offsets from where they start: to code, to named objects or to texts.
     fn is_offset_table(&self, pair: DataPair, size: u64) -> bool {
         let aligned = pair.a.is_multiple_of(4) && pair.b.is_multiple_of(4) && size >= 4;
         aligned
@@ -177,7 +202,15 @@ impl Graph<'_, '_> {
                 let Some(bytes) = side.image.bytes(start, size & !3) else { return false };
                 let mut targets =
                     bytes.chunks_exact(4).filter_map(|word| offset_from(start, word)).peekable();
-                let leads = |to| side.image.is_code(to) || (pair.offsets && is_text_start(side, to));
+                let variable = |address| side.variable_at(address);
+                // What LLVM makes of a table of pointers to constants.
+                let by_name = variable(start).is_some_and(|table| table.name.starts_with("reltable."));
+                let leads = |to| {
+                    side.image.is_code(to)
+                        || variable(to).is_some_and(|object| object.address == to)
+                        || by_name
+                        || (pair.offsets && is_text_start(side, to))
+                };
                 targets.peek().is_some() && targets.all(leads)
             })
     }
@@ -202,6 +235,16 @@ fn offset_from(start: u64, word: &[u8]) -> Option<u64> {
     (offset != 0).then(|| start.wrapping_add_signed(i64::from(offset)))
 }
 
+/// Whether a word is the end of a `core::panic::Location`: behind a pointer to the name of a Rust file, and its length.
+fn ends_location(side: &FileSide, at: u64) -> bool {
+    let Some(&LoaderSlot::Inside(name)) = side.slot(at.wrapping_sub(16)) else { return false };
+    let length = side.image.bytes(at.wrapping_sub(8), 8).map_or(0, number);
+    (4..=PATH_BYTES).contains(&length)
+        && side.image.bytes(name, length).is_some_and(|name| name.ends_with(b".rs"))
+}
+
+/// The longest name of a file.
+const PATH_BYTES: u64 = 4096;
 /// The longest text that is looked for.
 const TEXT_BYTES: u64 = 1 << 16;
 

@@ -341,6 +341,26 @@ impl<'s, 'e> Graph<'s, 'e> {
         self.nearest().iter().map(judge).collect()
     }
 
+    /// Which pairs refer to data that is not the same, directly or through other data.
+    pub fn reads_other_data(&self) -> Vec<bool> {
+        let is_data = |number: &usize| matches!(self.nodes[*number], Node::Data(_));
+        let backwards = self.backwards(|_| true);
+        let mut found = vec![false; self.nodes.len()];
+        let mut waiting = self.those(|own| *own != OwnCode::Same);
+        waiting.retain(is_data);
+        for &number in &waiting {
+            found[number] = true;
+        }
+        while let Some(number) = waiting.pop_front() {
+            for &(from, _) in &backwards[number] {
+                if !std::mem::replace(&mut found[from], true) && is_data(&from) {
+                    waiting.push_back(from);
+                }
+            }
+        }
+        found
+    }
+
     /// One pair, as the comparison inside one file would tell it.
     pub fn identity(&self, number: usize) -> Identity {
         let Some((origin, at)) = self.nearest()[number] else {

@@ -239,6 +239,7 @@ impl Graph<'_, '_> {
                 shape,
                 offsets: referral.offsets,
                 whole: referral.whole,
+                read: false,
             }));
             found.tie(node, if referral.tie == Tie::Part { Tie::Named } else { referral.tie });
             return Ok(());
@@ -281,7 +282,8 @@ impl Graph<'_, '_> {
             ReadExtent::Bytes(size) => DataSize::Sized(size, size),
             ReadExtent::Object => DataSize::Open,
         };
-        let pair = DataPair { a, b, shape, offsets: referral.offsets, whole: referral.whole };
+        let read = matches!(referral.extent, ReadExtent::Bytes(_));
+        let pair = DataPair { a, b, shape, offsets: referral.offsets, whole: referral.whole, read };
         let node = self.node(Node::Data(pair));
         found.tie(node, referral.tie);
         Ok(())

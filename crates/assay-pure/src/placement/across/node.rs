@@ -31,4 +31,6 @@ pub struct DataPair {
     pub offsets: bool,
     /// Its end must be certain, since it may be a table of jumps that were not understood.
     pub whole: bool,
+    /// An instruction reads exactly this, so it is no table of offsets: one is read through an index or its address.
+    pub read: bool,
 }

@@ -82,3 +82,29 @@ fn an_undecided_twin_is_noted_and_takes_nothing_back() {
     assert!(judgement.notes[0].contains("undecided"), "{:?}", judgement.notes);
     assert_eq!(judgement.contrasts[0].verdict, Verdict::Slower);
 }
+
+#[test]
+fn what_is_proven_without_being_measured_takes_neither_confidence_nor_the_control_from_others() {
+    let slower = Planted { ratio: 1.09, rotations: 16, ..Planted::default() };
+    let alone = judge(&[slower.contrast()], &VerdictOptions::default());
+    let proven = |input| Planted {
+        input,
+        rotations: 1,
+        rounds: 1,
+        identity: Some(CodeIdentity::Proven),
+        ..Planted::default()
+    };
+    let all = [slower.contrast(), proven("second").contrast(), proven("third").contrast()];
+    let found = judge(&all, &VerdictOptions::default());
+    assert_eq!(found.contrasts[0].code, alone.contrasts[0].code);
+    assert_eq!((found.twin.verdict, found.twin.ratio), (TwinVerdict::Equivalent, alone.twin.ratio));
+    for proven in &found.contrasts[1..] {
+        assert_eq!((proven.verdict, proven.proven, proven.decided), (Verdict::Equivalent, true, true));
+        assert!(proven.reasons[0].contains("equivalent by proof"), "{:?}", proven.reasons);
+        assert!(!proven.reasons.iter().any(|reason| reason.contains("unknown")), "{:?}", proven.reasons);
+    }
+    // One whose code is not known to be the same keeps its place in the family.
+    let open = Planted { identity: None, ..proven("second") };
+    let wider = judge(&[slower.contrast(), open.contrast()], &VerdictOptions::default());
+    assert!(wider.contrasts[0].confidence_level >= alone.contrasts[0].confidence_level);
+}

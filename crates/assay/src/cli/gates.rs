@@ -1,0 +1,33 @@
+//! `--gate`: one for all, or a file that has one for each pattern of names.
+
+use assay_pure::compare::{Gate, Gates};
+
+/// Reads what was given to `--gate`: `slower:2%`, or the name of a `.toml` file.
+pub fn gates(given: &str) -> Result<Gates, String> {
+    if !given.ends_with(".toml") {
+        let gate =
+            given.parse::<Gate>().map_err(|error| format!("{error}; or name a .toml file of gates"))?;
+        return Ok(gate.into());
+    }
+    let text = std::fs::read_to_string(given).map_err(|error| format!("cannot read it: {error}"))?;
+    Gates::read(given, &text).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_is_a_rule_or_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("gates.toml");
+        let given = file.to_str().unwrap();
+        assert_eq!(gates("slower:2%").unwrap().to_string(), "slower:2%");
+        assert!(gates(given).unwrap_err().starts_with("cannot read it: "));
+        std::fs::write(&file, "'*' = 'slower:5%'\n'crc/*' = 'slower:1'\n").unwrap();
+        assert_eq!(gates(given).unwrap().of("crc/64"), Some(Gate { slower: 0.01 }));
+        std::fs::write(&file, "'*' = 'slower:5%'\n'crc/*' = 'faster:1'\n").unwrap();
+        assert!(gates(given).unwrap_err().starts_with("line 2: there is no gate `faster`"));
+        assert!(gates("faster").unwrap_err().contains("or name a .toml file of gates"));
+    }
+}
