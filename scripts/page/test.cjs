@@ -33,11 +33,24 @@ async function open(browser, url, options = {}) {
   return { page, context, seen };
 }
 
+/** Opens or closes all tables, and waits until the page has its new measures. */
+async function fold(page, open) {
+  await page.evaluate((open) => document.querySelectorAll("details").forEach((details) => (details.open = open)), open);
+  await settled(page);
+}
+
+/** Waits until the charts have followed a change of their width. */
+async function settled(page) {
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 3; frame += 1) await new Promise((next) => requestAnimationFrame(next));
+  });
+}
+
 /** What axe finds that is serious or critical. */
 async function accessible(browser, url, name, scheme) {
   // Injected code is what the policy forbids, so it is left out here and tried everywhere else.
   const { page, context } = await open(browser, url, { bypass: true, scheme });
-  await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
+  await fold(page, true);
   await page.evaluate(axe);
   const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
   for (const violation of found.violations.filter((one) => ["serious", "critical"].includes(one.impact)))
@@ -67,8 +80,13 @@ async function byKeyboard(page, name) {
   for (const stage of stages) {
     await stage.focus();
     await page.keyboard.press("ArrowRight");
-    const text = await stage.locator(".tip.shown").textContent({ timeout: 2000 }).catch(() => "");
+    const text = await stage.locator(".tip.shown").textContent({ timeout: 10_000 }).catch(() => "");
     check(text !== "", `${name}: a chart reads no point by keyboard`);
+    await stage.evaluate((one) => (one.style.width = `${one.clientWidth - 30}px`));
+    await settled(page);
+    check((await stage.locator(".tip.shown").textContent({ timeout: 1000 }).catch(() => "")) === text, `${name}: a narrower chart forgets which point is read: "${text}", then "${await stage.locator(".tip").textContent()}"`);
+    await stage.evaluate((one) => (one.style.width = ""));
+    await settled(page);
     const before = await stage.innerHTML();
     if (await stage.evaluate((one) => !one.parentElement.querySelector(".tools").hidden)) {
       await page.keyboard.press("+");
@@ -124,9 +142,9 @@ async function file(browser, name) {
     check(csv[0] === all[0] && csv.length === all.length, `${name}: its CSV has ${csv.length} rows, the ledger's ${all.length}`);
   }
   check((await page.locator("article script, article img").count()) === 0, `${name}: foreign text became markup`);
-  await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = true)));
+  await fold(page, true);
   await byKeyboard(page, name);
-  await page.evaluate(() => document.querySelectorAll("details").forEach((details) => (details.open = false)));
+  await fold(page, false);
   await byMouse(page, name);
   await page.screenshot({ path: join(folder, name.replace(".html", ".png")), fullPage: true });
   const paper = await page.pdf({ format: "A4" });

@@ -29,6 +29,15 @@ const REACH = 40;
 /** All charts, drawn again when the filter or the width changes. @type {Set<() => void>} */
 const charts = new Set();
 
+/** Where the pointer was last. */
+let pointer = { x: NaN, y: NaN };
+// A chart's own listeners come before the window's.
+addEventListener("pointermove", (event) => (pointer = { x: event.clientX, y: event.clientY }));
+/** Browsers also tell when the page moves under a pointer at rest: that ends no reading by keyboard. @param {PointerEvent} event */
+function moved(event) {
+  return event.clientX !== pointer.x || event.clientY !== pointer.y;
+}
+
 /** @param {ChartSpec} spec */
 function chart(spec) {
   const id = freshId(spec.title);
@@ -183,6 +192,7 @@ function chart(spec) {
     if (event.pointerType === "mouse" && event.button === 0) pressed = place(event).x;
   });
   stage.addEventListener("pointermove", (event) => {
+    if (!moved(event)) return;
     const { x, y } = place(event);
     if (pressed !== null && drawing?.x) {
       const [from, to] = [Math.min(pressed, x), Math.max(pressed, x)];
@@ -193,7 +203,7 @@ function chart(spec) {
     }
     show(drawing?.near ? drawing.near(x, y) : nearest(drawing?.spots ?? [], x, y));
   });
-  stage.addEventListener("pointerleave", hide);
+  stage.addEventListener("pointerleave", (event) => moved(event) && hide());
   addEventListener("pointerup", (event) => {
     if (pressed === null) return;
     const { x } = place(event);
@@ -219,7 +229,12 @@ function chart(spec) {
     redraw();
   });
   new ResizeObserver(() => {
-    if (Math.floor(stage.clientWidth) !== drawnWidth) redraw();
+    if (Math.floor(stage.clientWidth) === drawnWidth) return;
+    // What is being read stays: a table that opens beside it may have made the chart narrower.
+    const reading = tip.classList.contains("shown") ? tip.textContent : null;
+    redraw();
+    at = reading === null ? -1 : (drawing?.spots ?? []).findIndex((spot) => spot.text === reading);
+    show(drawing?.spots[at]);
   }).observe(stage);
   return figure;
 }
