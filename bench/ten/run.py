@@ -26,9 +26,9 @@ PROJECTS = {
                    ["--adapter", r"regex:^(?<name>fastfloat \(\d+\)) +: +(?<value>[0-9.]+) (?<unit>MB/s)"], "fastfloat"),
     "CRoaring": ("cmake -B build -DCMAKE_BUILD_TYPE=Release -DENABLE_ROARING_MICROBENCHMARKS=ON -DENABLE_ROARING_TESTS=OFF"
                  " && cmake --build build --target bench", "build/microbenchmarks/bench", [], "Cardinality"),
-    "abseil": ("cmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build --target strings random_random && g++ -O2 -I. -o build/numbers"
+    "abseil": ("cmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build --target strings random_distributions random_seed_sequences && g++ -O2 -I. -o build/numbers"
                " absl/strings/numbers_benchmark.cc -Wl,--start-group $(find build -name '*.a') -Wl,--end-group"
-               " -lbenchmark -lpthread", "build/numbers", [], "strto32"),
+               " -lbenchmark_main -lbenchmark -lpthread", "build/numbers", [], "strto32"),
     "itoa": ("cargo bench --no-run", "cargo bench", [], "/itoa"),
     "anstyle": ("cargo bench --no-run --manifest-path crates/anstyle-parse/Cargo.toml",
                 "cargo bench --manifest-path crates/anstyle-parse/Cargo.toml", [], "advance"),

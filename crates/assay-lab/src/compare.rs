@@ -5,6 +5,7 @@
 //! placements in turns, look at the verdicts between rounds. Everything measured goes to the ledger at once; the page is made
 //! from the ledger alone.
 
+mod alike;
 pub mod bench;
 mod checkout;
 pub mod clean;

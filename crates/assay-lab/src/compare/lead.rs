@@ -1,5 +1,6 @@
 //! Leads a comparison through its phases.
 
+use super::alike::alike;
 use super::bench::{SidePlayer, SidePlayers};
 use super::code::{BinaryPair, CodeFindings};
 use super::examine::{self, examine};
@@ -163,7 +164,15 @@ fn examined(
     work: &CompareWorkspace,
     on: &mut dyn FnMut(Event),
 ) -> Result<Option<ExaminedCode>> {
-    if !asked.code || players.len() != 2 || method != Method::Placements {
+    if !asked.code || players.len() != 2 {
+        return Ok(None);
+    }
+    let builds = matches!(asked.what, What::Revisions { .. });
+    if method == Method::Surroundings && builds {
+        on(Event::Phase { name: "code".into() });
+        let found = alike(names, players, &work.scratch)?;
+        return Ok((!found.is_empty()).then_some(ExaminedCode { pairs: Ok(Vec::new()), unchanged: found }));
+    } else if method == Method::Surroundings {
         return Ok(None);
     }
     on(Event::Phase { name: "code".into() });

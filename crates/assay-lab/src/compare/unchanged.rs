@@ -7,6 +7,7 @@
 //! Limits: data that the build made are not compared.
 //! Checked by: tests/compare.rs, on a suite of which one function changed.
 
+use super::alike::files;
 use super::bench::SidePlayer;
 use super::code::BinaryPair;
 use super::executed::{escaped, only};
@@ -238,24 +239,11 @@ fn differing(commits: [&str; 2], folder: &Path) -> Result<Option<Vec<PathBuf>>> 
 /// executes one may execute code that differs.
 fn other_programs(root: &Path, binaries: &Binaries) -> Vec<PathBuf> {
     let wired: BTreeSet<&Path> = binaries.files().collect();
-    let (mut folders, mut found) = (vec![root.to_owned()], Vec::new());
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => folders.push(path),
-                Ok(kind) if kind.is_file() && !wired.contains(path.as_path()) && is_program(&path) => {
-                    found.push(path);
-                }
-                _ => {}
-            }
-        }
-    }
-    found
+    files(root).into_iter().filter(|file| !wired.contains(file.as_path()) && is_program(file)).collect()
 }
 
 /// Whether it is an ELF file that can be executed or loaded: of type `ET_EXEC` or `ET_DYN`.
-fn is_program(path: &Path) -> bool {
+pub(super) fn is_program(path: &Path) -> bool {
     let mut head = [0; 18];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
     read.is_ok() && head.starts_with(b"\x7fELF") && matches!(u16::from_le_bytes([head[16], head[17]]), 2 | 3)

@@ -30,6 +30,27 @@ pub fn differences(one: &[u8], other: &[u8]) -> Result<Vec<String>, LayoutError>
     Ok(differing)
 }
 
+/// Sections of Go's programs in which equal code and data still differ, as a line that moved is noted there: the table by which the
+/// runtime unwinds a stack and names lines, and the addresses of what lies behind it.
+const GO_TABLES: [&str; 3] = [".gopclntab", ".go.module", ".note.go.buildid"];
+/// Sections behind that table, found by those addresses.
+const GO_BEHIND: [&str; 2] = [".typelink", ".itablink"];
+
+/// Whether two programs execute the same code on the same data at the same addresses. Of a Go program the tables are left out from
+/// which it tells lines.
+pub fn is_same_program(one: &[u8], other: &[u8]) -> bool {
+    let Ok(differing) = differences(one, other) else { return false };
+    let content = |elf: &[u8], name: &str| {
+        let section = layout::parse(elf).ok()?.section_by_name(name)?.data().ok()?.to_vec();
+        Some(section)
+    };
+    let is_go = content(one, GO_TABLES[0]).is_some() && content(other, GO_TABLES[0]).is_some();
+    differing.iter().map(String::as_str).all(|name| {
+        let moved = || GO_BEHIND.contains(&name) && content(one, name) == content(other, name);
+        is_go && (GO_TABLES.contains(&name) || moved())
+    })
+}
+
 /// Whether the file has a table of symbols, which `strip` removes.
 ///
 /// # Errors
@@ -91,6 +112,23 @@ mod tests {
             elf
         };
         assert_eq!(differences(&named(b"one"), &named(b"two")), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_go_program_is_the_same_where_only_its_lines_moved() {
+        let named = |section: &[u8], phase: u32, lines: &[u8]| {
+            let mut elf = elf(phase, Some(lines));
+            let at = elf.windows(18).position(|part| part == b".note.gnu.property").expect("its name");
+            elf[at..at + section.len()].copy_from_slice(section);
+            elf
+        };
+        let go = |phase: u32, lines: &[u8]| named(b".gopclntab\0", phase, lines);
+        assert!(is_same_program(&go(0, b"12"), &go(0, b"34")));
+        assert!(!is_same_program(&go(0, b"12"), &go(16, b"12")), "its code");
+        let other = |lines: &[u8]| named(b".note.go.buildid\0", 0, lines);
+        assert!(is_same_program(&other(b"12"), &other(b"12")));
+        assert!(!is_same_program(&other(b"12"), &other(b"34")), "Go's note means nothing in another program");
+        assert!(!is_same_program(b"text", b"text"), "no program");
     }
 
     #[test]

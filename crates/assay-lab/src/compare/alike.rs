@@ -1,0 +1,91 @@
+//! Do two builds run the very same programs? For builds whose links were not captured: Go's, and others with a linker of their own.
+//!
+//! Method: every file of one side's tree is compared with the file of the same place in the other's. The command is executed once
+//! on each side; where it opens programs that are the same and no file that differs, both sides are one program on the same data.
+//! That includes what the build made (classes, scripts, tables), so that code which is no ELF file is no exception.
+//! Limits: what lies outside of the trees is the same for both sides, as they run one after the other.
+//! Checked by: tests/compare.rs, on a build that links by a linker of its own.
+
+use super::bench::SidePlayer;
+use super::unchanged::{PLAIN, is_program};
+use crate::lead::git::{git, path};
+use anyhow::Result;
+use assay_link::adopt::bench::{self, BenchCommand};
+use assay_pure::placement::loaded::is_same_program;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The benchmarks of two builds that run the same programs: all of them, or none where anything that differs was opened.
+///
+/// # Errors
+/// git cannot be started.
+pub fn alike(names: [&[String]; 2], players: &[SidePlayer], scratch: &Path) -> Result<BTreeSet<String>> {
+    let mut roots = Vec::new();
+    for player in players {
+        let Ok(root) = path(git(&player.bench.folder).args(["rev-parse", "--show-toplevel"]))? else {
+            return Ok(BTreeSet::new());
+        };
+        roots.push(root);
+    }
+    let [old, new] = roots.as_slice() else { return Ok(BTreeSet::new()) };
+    let trees = [(&players[0], old, new), (&players[1], new, old)];
+    let is_alike = trees.iter().zip(names).all(|((player, own, other), names)| {
+        Compared::of(own, other).are_all_that_runs(&player.bench, names, scratch)
+    });
+    let common = names[0].iter().filter(|name| names[1].contains(name));
+    Ok(if is_alike { common.cloned().collect() } else { BTreeSet::new() })
+}
+
+/// Files of one tree, beside those of the other.
+#[derive(Default)]
+struct Compared {
+    /// Programs that both trees have.
+    same: Vec<PathBuf>,
+    /// Files that the other tree has not, or otherwise.
+    differing: Vec<PathBuf>,
+}
+
+impl Compared {
+    fn of(own: &Path, other: &Path) -> Compared {
+        let mut found = Compared::default();
+        for file in files(own) {
+            let Ok(below) = file.strip_prefix(own) else { continue };
+            let (mine, others) = (std::fs::read(&file), std::fs::read(other.join(below)));
+            let program = is_program(&file);
+            match (mine, others) {
+                (Ok(mine), Ok(others)) if mine == others || program && is_same_program(&mine, &others) => {
+                    found.same.extend(program.then_some(file));
+                }
+                _ => found.differing.push(file),
+            }
+        }
+        found
+    }
+
+    /// Whether the command ends well, gives figures of exactly these benchmarks, and opens of this tree programs that are the same,
+    /// but nothing that differs.
+    fn are_all_that_runs(&self, bench: &BenchCommand, names: &[String], scratch: &Path) -> bool {
+        let watched = self.same.iter().chain(&self.differing).cloned().collect();
+        bench::visit(&BenchCommand { watched, ..bench.clone() }, &PLAIN, scratch).is_ok_and(|ran| {
+            let given: BTreeSet<&str> = ran.figures.iter().map(|figure| figure.name.as_str()).collect();
+            !ran.touched.is_empty()
+                && ran.touched.iter().all(|file| self.same.contains(file))
+                && given == names.iter().map(String::as_str).collect()
+        })
+    }
+}
+
+/// The regular files of a tree, git's own left out. What a link names is either among them or the same for both sides.
+pub(super) fn files(root: &Path) -> Vec<PathBuf> {
+    let (mut folders, mut found) = (vec![root.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => folders.push(entry.path()),
+                Ok(kind) if kind.is_file() => found.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    found
+}
