@@ -29,3 +29,6 @@ mod unchanged;
 
 pub(crate) use lead::planned;
 pub use lead::{CompareRequest, EndedComparison, run};
+
+#[cfg(test)]
+mod wording_tests;

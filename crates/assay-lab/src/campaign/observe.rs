@@ -277,6 +277,7 @@ impl Observed {
             against: (!same_build).then_some(against),
             as_built: pair(&(None, None)),
             rotations,
+            has_entries: true,
             identity: None,
         })
     }

@@ -100,6 +100,7 @@ fn contrast(seen: &[VisitResult], benchmark: &str, [baseline, candidate]: [&str;
         against: None,
         as_built,
         rotations: rotations.into_iter().map(|(rotation, phases)| Rotation { rotation, phases }).collect(),
+        has_entries: false,
         identity: None,
     }
 }

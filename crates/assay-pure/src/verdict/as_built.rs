@@ -20,7 +20,7 @@ const ORDER_STATISTICS_FROM: usize = 6;
 /// The as-built ratio, its interval and the word an ordinary tool would give it.
 ///
 /// Input: both sides as built; two-sided level `alpha`. Returns: log scale; `None` where a side
-/// has no usable sample.
+/// has no usable sample, or there is a single pair.
 pub fn judge_as_built(pair: &PairAt, alpha: f64, margin: Margin) -> Option<DecidedEstimate> {
     let rounds = per_round(&keyed(&pair.candidate), &keyed(&pair.baseline));
     let (estimate, interval) = match rounds.len() {
@@ -38,10 +38,10 @@ pub fn judge_as_built(pair: &PairAt, alpha: f64, margin: Margin) -> Option<Decid
     Some(DecidedEstimate { estimate, interval, verdict: decide(estimate, interval, margin) })
 }
 
-/// Too few rounds: the samples as if they were independent, as most tools take them.
+/// Too few rounds: the samples as if they were independent, as most tools take them. A single pair says nothing of its spread.
 fn from_samples(pair: &PairAt, alpha: f64) -> Option<(f64, Interval)> {
-    let comparison = compare_at(pair).ok()?;
-    let degrees = (comparison.pairs.max(2) - 1) as f64;
+    let comparison = compare_at(pair).ok().filter(|comparison| comparison.pairs >= 2)?;
+    let degrees = (comparison.pairs - 1) as f64;
     let interval = t_interval(comparison.log_ratio, comparison.standard_error, degrees, alpha).ok()?;
     Some((comparison.log_ratio, interval))
 }
@@ -109,5 +109,7 @@ mod tests {
     #[test]
     fn a_side_without_samples_has_no_as_built_ratio() {
         assert_eq!(judge_as_built(&PairAt::default(), 0.05, Margin::of(0.01)), None);
+        assert_eq!(judge_as_built(&pair(&[&[1.2]]), 0.05, Margin::of(0.01)), None, "a single pair");
+        assert!(judge_as_built(&pair(&[&[1.2], &[1.3]]), 0.05, Margin::of(0.01)).is_some());
     }
 }

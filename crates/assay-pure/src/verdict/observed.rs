@@ -57,6 +57,8 @@ pub struct ObservedContrast {
     pub as_built: Option<PairAt>,
     /// All complete rotations (every phase has samples of both sides).
     pub rotations: Vec<Rotation>,
+    /// Whether offsets are those of the variants' entries; else of all code of a program that has no one entry.
+    pub has_entries: bool,
     /// Whether both sides are the same machine code after relocation, where that is known.
     pub identity: Option<CodeIdentity>,
 }

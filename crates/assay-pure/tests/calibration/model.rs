@@ -123,6 +123,7 @@ impl Campaign {
             input: contrast.input.clone(),
             compiler: contrast.compiler.clone(),
             flags: contrast.flags.clone(),
+            has_entries: contrast.has_entries,
             identity: contrast.identity.clone(),
         };
         self.contrasts.iter().map(cut).collect()
@@ -192,6 +193,7 @@ impl Model {
                 against: None,
                 as_built: None,
                 rotations: Vec::new(),
+                has_entries: true,
                 identity: None,
             });
         }

@@ -150,20 +150,43 @@ fn ghosts(page: &ComparePage) -> impl Iterator<Item = &Compared> {
     page.benchmarks.iter().filter(|found| found.as_built_says == Some(AsBuiltSays::Ghost))
 }
 
+/// What only looks different as built. That it comes from the link is only said where it is more than noise: where the interval as
+/// built and that of the code have nothing in common.
 fn misled(page: &ComparePage) -> Option<String> {
-    let found: Vec<&Compared> = ghosts(page).collect();
-    let span = words::change_span(found.iter().filter_map(|found| found.as_built.map(|built| built.ratio)));
-    match found.as_slice() {
-        [] => None,
-        [one] => Some(format!(
-            "As built, {} differs by {span}: that comes from where its code was linked, not from the code.",
-            one.benchmark
-        )),
-        many => Some(format!(
-            "As built, {} more differ, by {span}: that comes from where their code was linked, not from the code.",
-            many.len()
-        )),
+    let (linked, unclear): (Vec<&Compared>, Vec<&Compared>) = ghosts(page).partition(|found| is_apart(found));
+    let differ = |found: &[&Compared]| {
+        let span =
+            words::change_span(found.iter().filter_map(|found| found.as_built.map(|built| built.ratio)));
+        match found {
+            [one] => format!("As built, {} differs by {span}", one.benchmark),
+            many => format!("As built, {} benchmarks differ by {span}", many.len()),
+        }
+    };
+    let code = |found: &[&Compared]| if found.len() == 1 { "its code was" } else { "their code was" };
+    let mut told = Vec::new();
+    if !linked.is_empty() {
+        told.push(format!(
+            "{}: that comes from where {} linked, not from the code.",
+            differ(&linked),
+            code(&linked)
+        ));
     }
+    if !unclear.is_empty() {
+        told.push(format!(
+            "{}: that is noise, or comes from where {} linked; the code is equivalent.",
+            differ(&unclear),
+            code(&unclear)
+        ));
+    }
+    (!told.is_empty()).then(|| told.join(" "))
+}
+
+/// Whether what was seen as built cannot be what the code does.
+fn is_apart(found: &Compared) -> bool {
+    found
+        .as_built
+        .zip(found.code)
+        .is_some_and(|(built, code)| built.upper < code.lower || code.upper < built.lower)
 }
 
 fn of_one(page: &ComparePage) -> String {
