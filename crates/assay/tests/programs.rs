@@ -98,19 +98,19 @@ fn a_cargo_package_is_built_by_its_cargo_and_placed() {
     is_whole(&package.page());
 }
 
-#[test]
-fn a_new_package_in_rust_is_measured_as_it_was_written() {
+/// What `assay new` writes for a language is measured as it is, where its compiler is there.
+fn new_is_measured(option: &str, compiler: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let assay = |words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
         command.args(words).current_dir(folder.path()).output().expect("assay starts")
     };
-    let made = assay(&["new", "--rust", "sums"]);
+    let made = assay(&["new", option, "sums"]);
     let said = String::from_utf8_lossy(&made.stdout).into_owned();
     assert!(said.ends_with("next: assay run sums/experiment.toml\n"), "{said}");
-    assert!(!assay(&["new", "--rust", "sums"]).status.success(), "what is there stays");
-    if Command::new("cargo").arg("--version").output().is_err() {
-        println!("skipped: there is no cargo");
+    assert!(!assay(&["new", option, "sums"]).status.success(), "what is there stays");
+    if Command::new(compiler).arg("--version").output().is_err() {
+        println!("skipped: there is no {compiler}");
         return;
     }
     let run = assay(&["run", "sums/experiment.toml", "--quiet", "--budget", "0.1", "--json", "page.json"]);
@@ -121,6 +121,16 @@ fn a_new_package_in_rust_is_measured_as_it_was_written() {
         String::from_utf8_lossy(&run.stderr)
     );
     assert_eq!(page_of(folder.path())["failures"], serde_json::json!([]));
+}
+
+#[test]
+fn a_new_package_in_rust_is_measured_as_it_was_written() {
+    new_is_measured("--rust", "cargo");
+}
+
+#[test]
+fn a_new_experiment_in_cpp_is_measured_as_it_was_written() {
+    new_is_measured("--cpp", "g++");
 }
 
 #[test]

@@ -11,19 +11,63 @@ use super::read::to_name;
 
 /// The file that [`commented_program`] belongs in, beside the experiment file.
 pub const PROGRAM_FILE: &str = "program.c";
+/// Its flags, which C needs none of.
+const NO_FLAGS: &str = "#flags = []\n";
 
 /// An experiment file that measures [`commented_program`], each key explained with its default.
 ///
 /// Input: the experiment's name; letters that a name may not have become `-`, and an empty one `experiment`.
 pub fn commented_experiment(name: &str) -> String {
+    experiment_of(name, PROGRAM_FILE)
+}
+
+fn experiment_of(name: &str, program: &str) -> String {
     let name = if name.is_empty() { "experiment".into() } else { to_name(name) };
-    EXPERIMENT.replace("NAME_HERE", &name).replace("PROGRAM_HERE", PROGRAM_FILE)
+    EXPERIMENT.replace("NAME_HERE", &name).replace("PROGRAM_HERE", program)
 }
 
 /// The C11 program that [`commented_experiment`] measures, for [`PROGRAM_FILE`].
 pub fn commented_program() -> String {
     PROGRAM.to_owned()
 }
+
+/// The same experiment with a program in C++20: two files, each with its path.
+pub fn cpp_files(name: &str) -> [(&'static str, String); 2] {
+    let experiment = experiment_of(name, "program.cpp").replace(NO_FLAGS, "flags = [\"-std=c++20\"]\n");
+    [("experiment.toml", experiment), ("program.cpp", CPP_PROGRAM.to_owned())]
+}
+
+const CPP_PROGRAM: &str = r##"// Two ways to sum bytes, measured by assay:
+//
+//     assay run experiment.toml
+//
+// By hand: c++ -std=c++20 -O2 -I. program.cpp -o program && ./program --help
+// where `assay harness c .` writes assay.h.
+#include <assay.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+// A variant is any callable from bytes, or other elements, to an answer. All
+// variants must give the same answer: assay compares them before it measures.
+ASSAY_VARIANT("loop", [](std::span<const std::uint8_t> data) {
+    std::uint64_t sum = 0;
+    for (std::uint8_t byte : data) sum += byte;
+    return sum;
+})
+
+ASSAY_VARIANT("four", [](std::span<const std::uint8_t> data) {
+    std::uint64_t sums[4] = {};
+    std::size_t at = 0;
+    for (; at + 4 <= data.size(); at += 4)
+        for (int lane = 0; lane < 4; lane++) sums[lane] += data[at + lane];
+    for (; at < data.size(); at++) sums[0] += data[at];
+    return sums[0] + sums[1] + sums[2] + sums[3];
+})
+
+ASSAY_MAIN()
+"##;
 
 const EXPERIMENT: &str = r##"# An experiment for assay. `assay plan` shows what it would measure and how long
 # that takes, `assay run` measures it. Lines like `#unit = "call"` are keys that
@@ -402,6 +446,23 @@ mod tests {
         assert_eq!(experiment.program.sources, [PROGRAM_FILE]);
         let names: Vec<_> = experiment.variants.iter().map(|variant| variant.name.as_str()).collect();
         assert_eq!(names, ["loop", "four"]);
+    }
+
+    #[test]
+    fn in_cpp_it_is_the_same_experiment_of_the_same_variants() {
+        let [(_, text), (file, program)] = cpp_files("sums");
+        let mut experiment = read(&text).experiment;
+        assert_eq!(
+            (&experiment.program.sources[..], &experiment.program.flags[..]),
+            (&[file.into()][..], &["-std=c++20".into()][..])
+        );
+        for variant in &experiment.variants {
+            assert!(program.contains(&format!("ASSAY_VARIANT(\"{}\"", variant.name)), "{}", variant.name);
+        }
+        assert!(program.lines().all(|line| line.chars().count() <= 80));
+        let in_c = read(&commented_experiment("sums")).experiment;
+        experiment.program = in_c.program.clone();
+        assert_eq!(experiment, in_c);
     }
 
     #[test]

@@ -19,6 +19,9 @@ pub struct NewArguments {
     /// Write a program in Zig
     #[arg(long, conflicts_with = "rust")]
     pub zig: bool,
+    /// Write a program in C++20
+    #[arg(long, conflicts_with_all = ["rust", "zig"])]
+    pub cpp: bool,
 }
 
 /// The files of an experiment with a program in C, by their paths.
@@ -47,11 +50,11 @@ pub fn run(arguments: &NewArguments) -> Result<u8> {
         folder.file_name().map_or_else(|| "experiment".into(), |name| name.to_string_lossy().into_owned());
     std::fs::create_dir_all(folder)
         .with_context(|| format!("cannot create the folder {}", folder.display()))?;
+    let owned = |files: [(&str, String); 2]| files.map(|(file, text)| (file.to_owned(), text)).to_vec();
     let files = match arguments {
         NewArguments { rust: true, .. } => rust_files(&name),
-        NewArguments { zig: true, .. } => {
-            zig::files(&name).into_iter().map(|(file, text)| (file.to_owned(), text)).collect()
-        }
+        NewArguments { zig: true, .. } => owned(zig::files(&name)),
+        NewArguments { cpp: true, .. } => owned(template::cpp_files(&name)),
         _ => c_files(&name),
     };
     for (file, _) in &files {
