@@ -203,7 +203,7 @@ fn google_benchmark_itself_is_asked_and_read() {
         return;
     }
     let bench = BenchCommand {
-        seconds_per_benchmark: Some(0.001),
+        seconds_per_benchmark: Some(bench::BenchmarkTime::Seconds(0.001)),
         repetitions: Some(3),
         watched: vec![place.path("b")],
         ..place.bench("cd . && ./b > printed")

@@ -1,6 +1,6 @@
 //! What the code of a benchmark says: which functions it executes, which of them differ, and in how many instructions.
 
-use super::executed::{Executed, FunctionWork};
+use super::executed::{Executed, ExecutedSides, FunctionWork, total};
 use assay_pure::placement::across::{self, CodeChange, FunctionChange, Reached};
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
@@ -8,7 +8,7 @@ use assay_pure::verdict::{CodeIdentity, ContrastVerdict};
 use assay_pure::words;
 use assay_report::compare::{DifferingFunction, ExecutedChange};
 use assay_trace::sites::image::ModuleImage;
-use assay_trace::sites::names::demangle;
+use assay_trace::sites::names::{brief, demangle};
 use assay_trace::sites::source::SourceFiles;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,6 +83,11 @@ impl BinaryPair {
         place.map(|place| place.address..place.address + place.size).collect()
     }
 
+    /// Whether a function of either file has a symbol with this in it.
+    pub fn has_function(&self, part: &str) -> bool {
+        self.changes.iter().any(|change| change.name.contains(part))
+    }
+
     /// The file of a side as the tracer's images know it.
     pub fn image(&self, side: usize) -> &ModuleImage {
         &self.images[side]
@@ -112,7 +117,10 @@ fn replace(bytes: &mut [u8], old: &[u8], new: &[u8]) {
 }
 
 /// What the functions that a benchmark executes say.
-pub fn found(pairs: &[BinaryPair], executed: [&Executed; 2], sources: &SourceFiles) -> CodeFindings {
+pub fn found(pairs: &[BinaryPair], sides: &ExecutedSides, sources: &SourceFiles) -> CodeFindings {
+    let executed = [&sides.all[0], &sides.all[1]];
+    let counted = sides.repeated.as_ref().unwrap_or(&sides.all);
+    let totals = [total(&counted[0]), total(&counted[1])];
     let mut functions = Vec::new();
     let (mut count, mut same, mut known, mut closed) = (0, true, true, true);
     for pair in pairs {
@@ -139,8 +147,17 @@ pub fn found(pairs: &[BinaryPair], executed: [&Executed; 2], sources: &SourceFil
             }
             same = false;
             known &= change.own != CodeChange::Unknown;
+            let work = |side: usize, place: Option<&assay_pure::placement::layout::FunctionPlace>| {
+                counted[side].get(&pair.paths[side][0])?.get(&place?.address).copied()
+            };
+            let work = [work(0, change.old.as_ref()), work(1, change.new.as_ref())];
+            let calls = work.map(|work| work?.per_call());
+            let shares = [0, 1].map(|side| {
+                let instructions = work[side].map_or(0, |work| work.instructions);
+                instructions as f64 / totals[side].max(1) as f64
+            });
             functions.push(DifferingFunction {
-                name: demangle(&change.name),
+                name: change.name.clone(),
                 change: match change.own {
                     CodeChange::OnlyOld => ExecutedChange::OnlyBaseline,
                     CodeChange::OnlyNew => ExecutedChange::OnlyCandidate,
@@ -149,22 +166,33 @@ pub fn found(pairs: &[BinaryPair], executed: [&Executed; 2], sources: &SourceFil
                 },
                 baseline_instructions: calls[0],
                 candidate_instructions: calls[1],
+                share: Some(shares[0].max(shares[1])),
                 same_source: same_source(pair, change, sources),
             });
         }
     }
     known &= pairs.iter().all(|pair| unlisted_are_alike(pair, executed));
-    let size = |function: &DifferingFunction| {
-        let (before, after) = (function.baseline_instructions, function.candidate_instructions);
-        before.zip(after).map_or(0.0, |(before, after)| (after / before).ln().abs())
-    };
-    functions.sort_by(|one, other| size(other).total_cmp(&size(one)).then_with(|| one.name.cmp(&other.name)));
+    name_readably(&mut functions);
+    let sizes = |function: &DifferingFunction| [weight(function), function.share.unwrap_or_default()];
+    functions.sort_by(|one, other| {
+        let larger = sizes(other).partial_cmp(&sizes(one)).unwrap_or(std::cmp::Ordering::Equal);
+        larger.then_with(|| one.name.cmp(&other.name))
+    });
     let identical = if !same && functions.iter().any(|function| function.change != ExecutedChange::Unknown) {
         Some(false)
     } else {
         (known && same && count > 0).then_some(true)
     };
     CodeFindings { executed: Some(count), functions, identical, closed, unknown: None }
+}
+
+/// Names as the source has them, with their parameters only where several would be called alike.
+fn name_readably(functions: &mut [DifferingFunction]) {
+    let briefs: Vec<String> = functions.iter().map(|function| brief(&function.name)).collect();
+    for (function, own) in functions.iter_mut().zip(&briefs) {
+        let is_alone = briefs.iter().filter(|other| *other == own).count() == 1;
+        function.name = if is_alone { own.clone() } else { demangle(&function.name) };
+    }
 }
 
 /// Code by symbols without a size (start-up code, hand-written assembly) is in no list of changes: it counts as the same if
@@ -225,21 +253,23 @@ pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -
     let mut worked: Vec<(f64, &DifferingFunction)> = found
         .functions
         .iter()
-        .filter(|function| function.change == ExecutedChange::Changed)
+        .filter(|function| function.change == ExecutedChange::Changed && function.share != Some(0.0))
         .filter_map(|function| Some((ratio(function)?, function)))
         .filter(|(ratio, _)| ratio.ln().abs() > SAME_WORK)
         .filter(|(ratio, _)| verdict.code.is_some_and(|code| (code.ratio > 1.0) == (*ratio > 1.0)))
         .collect();
-    worked.sort_by(|one, other| other.0.ln().abs().total_cmp(&one.0.ln().abs()));
+    worked.sort_by(|one, other| weight(other.1).total_cmp(&weight(one.1)));
     if let Some((ratio, function)) = worked.first().filter(|_| differs) {
+        let of_all = function.share.map(|share| format!("; it is {} of all", words::fraction(share)));
         causes.push(named(
             Cause::Work,
             format!(
-                "{} executes {} instructions per call, before {} ({})",
+                "{} executes {} instructions per call, before {} ({}){}",
                 function.name,
                 words::short(function.candidate_instructions.unwrap_or_default()),
                 words::short(function.baseline_instructions.unwrap_or_default()),
-                words::change(*ratio)
+                words::change(*ratio),
+                of_all.unwrap_or_default()
             ),
         ));
     }
@@ -257,6 +287,11 @@ pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -
         ));
     }
     causes
+}
+
+/// What a function's change of instructions makes of those of the benchmark: |ln ratio| times its share.
+fn weight(function: &DifferingFunction) -> f64 {
+    ratio(function).map_or(0.0, |ratio| ratio.ln().abs() * function.share.unwrap_or(1.0))
 }
 
 fn ratio(function: &DifferingFunction) -> Option<f64> {
@@ -295,6 +330,7 @@ mod tests {
             change: ExecutedChange::Changed,
             baseline_instructions: Some(before),
             candidate_instructions: Some(after),
+            share: None,
             same_source,
         }
     }
@@ -341,6 +377,32 @@ mod tests {
             [],
             "a loop that ends a little earlier"
         );
+    }
+
+    #[test]
+    fn work_is_what_changed_most_of_all_and_never_what_only_a_start_up_does() {
+        let of =
+            |function: DifferingFunction, share: f64| DifferingFunction { share: Some(share), ..function };
+        let functions = vec![
+            of(changed("start", 10.0, 90.0, None), 0.0),
+            of(changed("seldom", 100.0, 150.0, None), 0.01),
+            of(changed("hot", 100.0, 112.5, None), 0.61),
+        ];
+        let said =
+            "hot executes 112 instructions per call, before 100 (+12.5 %); it is 61 % of all".to_owned();
+        assert_eq!(kinds(functions, 1.07), [(Cause::Work, said)]);
+        let start = vec![of(changed("start", 10.0, 90.0, None), 0.0)];
+        assert_eq!(kinds(start, 1.07), []);
+    }
+
+    #[test]
+    fn parameters_are_told_where_several_functions_are_called_alike() {
+        let mut functions: Vec<DifferingFunction> = ["_ZN3foo3barEi", "_ZN3foo3barEv", "_ZN3foo3bazEi"]
+            .map(|name| changed(name, 1.0, 2.0, None))
+            .into();
+        name_readably(&mut functions);
+        let names: Vec<&str> = functions.iter().map(|function| function.name.as_str()).collect();
+        assert_eq!(names, ["foo::bar(int)", "foo::bar()", "foo::baz"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::bench::SidePlayer;
 use super::code::{self, BinaryPair, CodeFindings};
-use super::executed::{ExecutedCommand, executed, only};
+use super::executed::{Executed, ExecutedCommand, ExecutedSides, executed, more, only};
 use super::places::Binaries;
 use crate::store::Ledger;
 use anyhow::Result;
@@ -10,8 +10,21 @@ use assay_link::adopt::bench::Adapter;
 use assay_pure::event::Event;
 use assay_trace::sites::source::SourceFiles;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// As short as can be: one iteration.
+const SHORT: &str = "0.000000001";
+/// A few iterations more, as Google Benchmark takes them since 1.8. Before, it would run as long as it likes.
+const LONG: &str = "4x";
+/// What reads that, where the library is linked in; of a shared one it is not known.
+const READS_LONG: &str = "ParseBenchMinTime";
+
+/// Share of the budget that looking at code may take; what is left then stays unknown.
+const SHARE: f64 = 0.5;
 
 /// Executes every benchmark once on both sides under the emulator, and compares the functions that it executes.
+///
+/// Input: `budget` seconds of measuring.
 ///
 /// # Errors
 /// The ledger cannot be written.
@@ -20,7 +33,7 @@ pub fn examine(
     comparison: i64,
     (players, pairs): (&[SidePlayer], &Result<Vec<BinaryPair>, String>),
     adapter: &Adapter,
-    names: &[String],
+    (names, budget): (&[String], f64),
     on: &mut dyn FnMut(Event),
 ) -> Result<()> {
     // Those that are proven to be the same, and those of a comparison that goes on.
@@ -46,37 +59,45 @@ pub fn examine(
         );
         return names.iter().try_for_each(|name| keep(name, &unknown(&why)));
     }
+    let counts_iterations = by_name && pairs.iter().any(|pair| pair.has_function(READS_LONG));
     let total = names.len() as u64;
+    let (begun, patience) = (Instant::now(), Duration::from_secs_f64(budget * SHARE));
     for (name, done) in names.into_iter().zip(1..) {
         if assay_linux::interrupt::asked() {
             return Ok(());
         }
-        let environment: Vec<(String, String)> = if by_name {
-            // As short as can be: one iteration.
-            let words =
-                [("FILTER", only(name)), ("MIN_TIME", "0.000000001".into()), ("REPETITIONS", "1".into())];
-            words.into_iter().map(|(word, value)| (format!("BENCHMARK_{word}"), value)).collect()
-        } else {
-            Vec::new()
+        if begun.elapsed() > patience {
+            keep(
+                name,
+                &unknown(
+                    "the code of the benchmarks before it took all the time that --budget gives to that",
+                ),
+            )?;
+            continue;
+        }
+        let once = |side: usize, iterations: Option<&str>| -> Result<Executed, String> {
+            let bench = &players[side].bench;
+            // As it is measured: cargo would build anew under another environment.
+            let mut environment = bench.environment.clone();
+            let time = iterations
+                .map(|time| [("FILTER", only(name)), ("MIN_TIME", time.into()), ("REPETITIONS", "1".into())]);
+            environment
+                .extend(time.into_iter().flatten().map(|(word, value)| (format!("BENCHMARK_{word}"), value)));
+            let looked =
+                ExecutedCommand { command: &bench.command, folder: &bench.folder, environment: &environment };
+            let images = pairs.iter().map(|pair| (pair.paths[side].as_slice(), pair.image(side)));
+            executed(&looked, &images.collect::<Vec<_>>())
         };
-        let sides: Result<Vec<_>, String> = (0..2)
-            .map(|side| {
-                let bench = &players[side].bench;
-                // As it is measured: cargo would build anew under another environment.
-                let environment = [&bench.environment[..], &environment].concat();
-                let looked = ExecutedCommand {
-                    command: &bench.command,
-                    folder: &bench.folder,
-                    environment: &environment,
-                };
-                let images = pairs.iter().map(|pair| (pair.paths[side].as_slice(), pair.image(side)));
-                executed(&looked, &images.collect::<Vec<_>>())
-            })
-            .collect();
-        let found = match sides.as_deref() {
-            Ok([baseline, candidate]) => code::found(pairs, [baseline, candidate], &sources),
-            Ok(_) => unreachable!("there are two sides"),
-            Err(why) => unknown(why),
+        let sides: Result<ExecutedSides, String> = (|| {
+            let all = [once(0, by_name.then_some(SHORT))?, once(1, by_name.then_some(SHORT))?];
+            let long = |side: usize| more(&all[side], &once(side, Some(LONG)).ok()?);
+            let repeated =
+                if counts_iterations { long(0).zip(long(1)).map(|(old, new)| [old, new]) } else { None };
+            Ok(ExecutedSides { all, repeated })
+        })();
+        let found = match sides {
+            Ok(sides) => code::found(pairs, &sides, &sources),
+            Err(why) => unknown(&why),
         };
         keep(name, &found)?;
         on(Event::Counted { done, total });

@@ -32,6 +32,39 @@ impl FunctionWork {
 /// By output, by the address at which a function starts.
 pub type Executed = BTreeMap<PathBuf, BTreeMap<u64, FunctionWork>>;
 
+/// What a benchmark executes on both sides.
+#[derive(Clone, Debug, Default)]
+pub struct ExecutedSides {
+    /// From start to end.
+    pub all: [Executed; 2],
+    /// What more iterations execute more of; none where that is not known.
+    pub repeated: Option<[Executed; 2]>,
+}
+
+/// What the longer of two executions did more than the shorter; none where it did less in all, as a library does that does not
+/// understand how long it is asked to run.
+pub fn more(short: &Executed, long: &Executed) -> Option<Executed> {
+    let mut found = Executed::new();
+    for (file, functions) in long {
+        for (start, work) in functions {
+            let known = short.get(file).and_then(|known| known.get(start)).copied().unwrap_or_default();
+            let more = FunctionWork {
+                calls: work.calls.saturating_sub(known.calls),
+                instructions: work.instructions.saturating_sub(known.instructions),
+            };
+            if more.instructions > 0 {
+                found.entry(file.clone()).or_default().insert(*start, more);
+            }
+        }
+    }
+    (total(long) > total(short)).then_some(found)
+}
+
+/// All instructions.
+pub fn total(executed: &Executed) -> u64 {
+    executed.values().flat_map(|functions| functions.values()).map(|work| work.instructions).sum()
+}
+
 /// A command to look at.
 #[derive(Clone, Debug)]
 pub struct ExecutedCommand<'a> {
@@ -133,6 +166,21 @@ mod tests {
     fn a_name_is_asked_for_literally() {
         assert_eq!(only("BM_sort<int>/64"), "^BM_sort<int>/64$");
         assert_eq!(only("of(a|b)[2]. x"), r"^of\(a\|b\)\[2\]\. x$");
+    }
+
+    #[test]
+    fn what_is_repeated_is_what_more_iterations_execute_more_of() {
+        let of = |functions: &[(u64, u64, u64)]| -> Executed {
+            let functions = functions.iter();
+            let functions = functions.map(|(start, calls, instructions)| {
+                (*start, FunctionWork { calls: *calls, instructions: *instructions })
+            });
+            [(PathBuf::from("p"), functions.collect())].into()
+        };
+        let (short, long) = (of(&[(1, 1, 900), (2, 1, 50)]), of(&[(1, 1, 900), (2, 4, 200), (3, 3, 30)]));
+        assert_eq!(more(&short, &long), Some(of(&[(2, 3, 150), (3, 3, 30)])));
+        assert_eq!(more(&long, &short), None, "it printed how it is used, and ended");
+        assert_eq!(total(&long), 1130);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::campaign::compose::machine_json;
 use crate::lead::{Lead, Misuse, Question, Unable, measuring_cpu};
 use crate::store::{Led, Ledger, NewComparison, SideRow};
 use anyhow::{Context, Result};
-use assay_link::adopt::bench::{self, Adapter, BenchCommand, BenchRun, FigureError};
+use assay_link::adopt::bench::{self, Adapter, BenchCommand, BenchRun, BenchmarkTime, FigureError};
 use assay_link::adopt::capture::CapturedLink;
 use assay_pure::compare::Gates;
 use assay_pure::event::Event;
@@ -40,7 +40,7 @@ pub struct CompareRequest {
     /// Only benchmarks that this regular expression matches.
     pub filter: Option<String>,
     /// Time of each benchmark in each visit, where the library can be asked.
-    pub seconds_per_benchmark: f64,
+    pub seconds_per_benchmark: Option<f64>,
     /// Repetitions of each benchmark in each visit, where the library can be asked.
     pub repetitions: u32,
     /// The ledger.
@@ -127,7 +127,7 @@ pub fn run(asked: &CompareRequest, on: &mut dyn FnMut(Event)) -> Result<EndedCom
     put_sides(&ledger, comparison, &players)?;
     if let Some(code) = &code {
         keep_unchanged(&ledger, comparison, &code.unchanged)?;
-        examine(&ledger, comparison, (&players.1, &code.pairs), adapter, &names[0], on)?;
+        examine(&ledger, comparison, (&players.1, &code.pairs), adapter, (&names[0], asked.budget), on)?;
     }
     let look = || -> Result<VerdictProgress> {
         let found = judge::judge(&ledger, comparison, &spec)?.judgement.contrasts;
@@ -289,7 +289,9 @@ impl CompareWorkspace {
     fn bench(&self, asked: &CompareRequest, side: &PreparedSide, adapter: Adapter) -> BenchCommand {
         BenchCommand {
             adapter,
-            seconds_per_benchmark: Some(asked.seconds_per_benchmark),
+            seconds_per_benchmark: Some(
+                asked.seconds_per_benchmark.map_or(BenchmarkTime::Usual, BenchmarkTime::Seconds),
+            ),
             repetitions: Some(asked.repetitions),
             filter: asked.filter.clone(),
             cpu: self.cpu,

@@ -28,6 +28,28 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
+/// How long each benchmark of an execution is to take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BenchmarkTime {
+    /// What gives most in the same time: many short executions tell more than few long ones, as a process differs from the next by
+    /// more than the samples in it (docs/methodology/builds.md).
+    Usual,
+    /// So many seconds.
+    Seconds(f64),
+}
+
+impl BenchmarkTime {
+    /// Seconds for a library. divan and criterion take few iterations for a sample where there is little time, and the clock then
+    /// is a part of what they measure.
+    pub fn seconds(self, library: &Adapter) -> f64 {
+        match self {
+            BenchmarkTime::Seconds(seconds) => seconds,
+            BenchmarkTime::Usual if *library == Adapter::GoogleBenchmark => 0.002,
+            BenchmarkTime::Usual => 0.01,
+        }
+    }
+}
+
 /// A benchmark command.
 #[derive(Clone, Debug)]
 pub struct BenchCommand {
@@ -38,7 +60,7 @@ pub struct BenchCommand {
     /// How its figures are read.
     pub adapter: Adapter,
     /// Time that each benchmark is to take, where the library can be asked ([`Adapter::takes_seconds`]).
-    pub seconds_per_benchmark: Option<f64>,
+    pub seconds_per_benchmark: Option<BenchmarkTime>,
     /// Repetitions of each benchmark, where the library can be asked: Google Benchmark.
     pub repetitions: Option<u32>,
     /// A regular expression; benchmarks whose name it does not match are left out.

@@ -2,7 +2,7 @@
 
 use super::answer::next;
 use super::page::{ComparePage, Compared};
-use super::terminal::{function_told, of_two, ordered};
+use super::terminal::{besides_work, function_told, of_two, ordered};
 use crate::Detail;
 use crate::page::{AsBuiltSays, Verdict};
 use crate::picture::{Reference, reference};
@@ -61,7 +61,7 @@ fn evidence(rows: &[&Compared]) -> String {
             .causes
             .iter()
             .map(|cause| format!("{}: {}", cause.cause.name(), cause.evidence))
-            .chain(found.functions.iter().take(3).map(function_told));
+            .chain(besides_work(found).into_iter().take(3).map(function_told));
         for line in told {
             text += &format!("- {}: {}\n", escape(&found.benchmark), escape(&line));
         }

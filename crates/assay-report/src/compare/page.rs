@@ -148,6 +148,10 @@ pub struct DifferingFunction {
     pub baseline_instructions: Option<f64>,
     /// Instructions per call on the candidate's side.
     pub candidate_instructions: Option<f64>,
+    /// Its share of the instructions that the benchmark executes in functions of the build, on the side where it is larger, 0 to 1.
+    /// Where the library can be asked for a number of iterations, only what they repeat counts: start-up code has a share of 0.
+    #[serde(default)]
+    pub share: Option<f64>,
     /// Whether the lines it was made from are the same; `null` without debug information.
     pub same_source: Option<bool>,
 }

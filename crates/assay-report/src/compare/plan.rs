@@ -1,4 +1,6 @@
 //! What a comparison would do: the view of `assay compare --plan`. Nothing was built or measured to make it.
+//!
+//! The JSON is an interface (schema "assay.comparison-plan/1", `schema/comparison-plan-1.schema.json`, generated from the types).
 
 use crate::ink::Ink;
 use crate::sheet::Sheet;
@@ -13,6 +15,7 @@ const COMMIT_SHOWN: usize = 12;
 
 /// The plan of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparePlan {
     /// Name and version of this format.
     pub schema: String,
@@ -36,6 +39,7 @@ pub struct ComparePlan {
 
 /// A side that would be built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlannedSide {
     /// As the user called it.
     pub name: String,
@@ -45,6 +49,7 @@ pub struct PlannedSide {
 
 /// What is needed if one run takes so long.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PlannedRun {
     /// Seconds of one run.
     pub run_seconds: f64,
@@ -177,6 +182,12 @@ mod tests {
             budget_seconds: 140.0,
             times: vec![time(1.0, 0, Some(8)), time(5.0, 0, None), time(2.0, 66, Some(4))],
         }
+    }
+
+    #[test]
+    fn the_schema_is_that_of_the_plan() {
+        let bare = ComparePlan { found: None, build: None, times: Vec::new(), ..plan() };
+        crate::schema::assert_published(COMPARE_PLAN_SCHEMA, &[plan()], &[bare]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::page::{ComparePage, Compared, DifferingFunction, ExecutedChange, Meth
 use crate::Detail;
 use crate::forest::{Effect, Forest};
 use crate::ink::{Ink, Palette};
-use crate::page::{AsBuiltSays, TwinVerdict, Verdict};
+use crate::page::{AsBuiltSays, Cause, CauseEvidence, TwinVerdict, Verdict};
 use crate::prose;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
@@ -60,7 +60,7 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             );
             sheet.paragraph(Ink::Dim, "  ", &legend);
             says_legend(page, sheet);
-            let rows = ordered(page);
+            let (rows, folded) = shown(page, detail);
             let bare = of_two(&rows, (detail, None));
             let effects: Vec<Effect> = rows.iter().map(|found| effect(found)).collect();
             let margin = page.measured.minimum_effect;
@@ -73,6 +73,14 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
                 Some(forest) => of_two(&rows, (detail, Some(forest))),
                 None => bare,
             });
+            if folded > 0 {
+                sheet.gap();
+                sheet.paragraph(
+                    Ink::Dim,
+                    "  ",
+                    &format!("And {folded} that are equivalent by proof; --all shows them."),
+                );
+            }
         }
         _ => {
             let legend = "Widest spread first. Median, best and worst over placements. as built: the one link that the build made.";
@@ -81,6 +89,22 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             sheet.table(&of_one(page));
         }
     }
+}
+
+/// Benchmarks that are explained unless all is asked for.
+const MOST_EXPLAINED: usize = 5;
+/// Proven benchmarks beyond which they are counted and not shown.
+const MOST_PROVEN: usize = 8;
+
+/// The rows of the table, and how many are left out: what is proven to be equivalent, where that is much and not all was asked for.
+fn shown(page: &ComparePage, detail: Detail) -> (Vec<&Compared>, usize) {
+    let all = ordered(page);
+    let is_folded = |found: &&Compared| found.proven && rank(found) == 4;
+    let folded = all.iter().filter(|found| is_folded(found)).count();
+    if detail == Detail::Full || folded <= MOST_PROVEN || folded == all.len() {
+        return (all, 0);
+    }
+    (all.into_iter().filter(|found| !is_folded(found)).collect(), folded)
 }
 
 fn says_legend(page: &ComparePage, sheet: &mut Sheet) {
@@ -208,19 +232,20 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
         return;
     }
     sheet.heading("Why");
-    for compared in found {
+    let explained = if detail == Detail::Full { found.len() } else { MOST_EXPLAINED };
+    for compared in found.iter().take(explained) {
         sheet.gap();
         sheet.paragraph(Ink::Bold, "  ", &compared.benchmark);
         for cause in &compared.causes {
             sheet.labelled(Ink::Plain, &format!("    {}: ", cause.cause.name()), &cause.evidence);
         }
-        let shown = if detail == Detail::Full { compared.functions.len() } else { MOST_FUNCTIONS };
-        for function in compared.functions.iter().take(shown) {
+        let functions = besides_work(compared);
+        let shown = if detail == Detail::Full { functions.len() } else { MOST_FUNCTIONS };
+        for function in functions.iter().take(shown) {
             sheet.labelled(Ink::Plain, "    function ", &function_told(function));
         }
-        if compared.functions.len() > shown {
-            let more =
-                format!("{} more functions differ; --all shows them", compared.functions.len() - shown);
+        if functions.len() > shown {
+            let more = format!("{} more functions differ; --all shows them", functions.len() - shown);
             sheet.paragraph(Ink::Dim, "    ", &more);
         }
         let bare = compared.causes.is_empty() && compared.functions.is_empty();
@@ -230,9 +255,28 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             }
         }
     }
+    if found.len() > explained {
+        sheet.gap();
+        let more = format!("{} more: --all explains each.", found.len() - explained);
+        sheet.paragraph(Ink::Dim, "  ", &more);
+    }
 }
 
-/// "crc32: machine code and source changed, 1,076 instructions per call, before 1,024 (+5.1 %)".
+/// Functions that differ, without the one that `work` has told of.
+pub(super) fn besides_work(found: &Compared) -> Vec<&DifferingFunction> {
+    let told = |function: &&DifferingFunction| {
+        let by_work = |cause: &CauseEvidence| {
+            cause.cause == Cause::Work && cause.evidence.starts_with(&format!("{} executes ", function.name))
+        };
+        function.same_source == Some(true) || !found.causes.iter().any(by_work)
+    };
+    found.functions.iter().filter(told).collect()
+}
+
+/// The least share of a benchmark's instructions that is told of a function.
+const LEAST_SHARE: f64 = 0.001;
+
+/// "crc32: machine code and source changed; 1,076 instructions per call, before 1,024 (+5.1 %); 61 % of all".
 pub(super) fn function_told(function: &DifferingFunction) -> String {
     let change = match (function.change, function.same_source) {
         (ExecutedChange::Changed, Some(true)) => "machine code changed, source did not",
@@ -253,6 +297,11 @@ pub(super) fn function_told(function: &DifferingFunction) -> String {
             );
         }
         (None, Some(after)) => told += &format!("; {} instructions per call", per_call(after)),
+        _ => {}
+    }
+    match function.share {
+        Some(0.0) => told += "; only when the program starts",
+        Some(share) if share >= LEAST_SHARE => told += &format!("; {} of all", words::fraction(share)),
         _ => {}
     }
     told

@@ -90,3 +90,26 @@ fn where_all_is_proven_no_placements_are_told_that_nothing_was_measured_over() {
     );
     assert!(!text.contains("rotations of 4 phases") && !text.contains("twin control"), "{text}");
 }
+
+#[test]
+fn much_that_is_proven_is_counted_unless_all_is_asked_for() {
+    let mut page = sample::two();
+    let copy =
+        page.benchmarks.iter().find(|found| found.benchmark == "BM_copy").expect("the sample has it").clone();
+    for number in 0..20 {
+        page.benchmarks.push(super::Compared {
+            benchmark: format!("proven{number}"),
+            proven: true,
+            ..copy.clone()
+        });
+    }
+    let brief = render_compare(&page, 100, false, Detail::Brief);
+    assert!(
+        brief.contains("And 20 that are equivalent by proof; --all shows them.")
+            && !brief.contains("proven7"),
+        "{brief}"
+    );
+    assert!(brief.contains("BM_copy"), "{brief}");
+    let full = render_compare(&page, 100, false, Detail::Full);
+    assert!(full.contains("proven7") && !full.contains("--all shows them"), "{full}");
+}

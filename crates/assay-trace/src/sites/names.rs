@@ -1,6 +1,6 @@
 //! Names of functions as their source has them.
 
-use cpp_demangle::Symbol;
+use cpp_demangle::{DemangleOptions, Symbol};
 
 /// The longest mangled name that is read: templates can double a name with every level.
 const LONGEST: usize = 4096;
@@ -11,6 +11,15 @@ const LONGEST_KEPT: usize = 2000;
 ///
 /// What compilers append (`.cold`, `.part.0`, `.isra.0`) stays.
 pub fn demangle(name: &str) -> String {
+    demangled(name, DemangleOptions::new())
+}
+
+/// As [`demangle`], without what C++ adds for the type of a function and of its parameters: overloads have the same brief name.
+pub fn brief(name: &str) -> String {
+    demangled(name, DemangleOptions::new().no_params().no_return_type())
+}
+
+fn demangled(name: &str, options: DemangleOptions) -> String {
     // A version as in `memcpy@@GLIBC_2.14` is the dynamic linker's business.
     let name = name.split_once('@').map_or(name, |(name, _)| name);
     if name.len() > LONGEST {
@@ -24,8 +33,8 @@ pub fn demangle(name: &str) -> String {
         Some(dot) => name.split_at(dot),
         None => (name, ""),
     };
-    let readable =
-        Symbol::new(stem).ok().filter(|_| stem.starts_with("_Z")).and_then(|symbol| symbol.demangle().ok());
+    let symbol = Symbol::new(stem).ok().filter(|_| stem.starts_with("_Z"));
+    let readable = symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok());
     readable.map_or_else(|| name.to_owned(), |text| kept(text + suffix))
 }
 
@@ -58,6 +67,13 @@ mod tests {
         for (mangled, readable) in cases {
             assert_eq!(demangle(mangled), readable, "{mangled}");
         }
+        assert_eq!(
+            brief("_ZNSt6vectorIiSaIiEE9push_backEOi"),
+            "std::vector<int, std::allocator<int> >::push_back"
+        );
+        // By c++filt: unsigned long each<unsigned long>(unsigned long)
+        assert_eq!(brief("_Z4eachImET_S0_"), "each<unsigned long>");
+        assert_eq!(brief("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE"), "core::fmt::Formatter::pad");
         assert_eq!(demangle(&"_Z".repeat(4000)).len(), 8000);
     }
 }

@@ -47,9 +47,9 @@ pub struct CompareArguments {
     /// Only benchmarks whose name matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pub filter: Option<String>,
-    /// Time of each benchmark in each run, if its library has such an option
-    #[arg(long, value_name = "SECONDS", default_value_t = 0.01, value_parser = positive)]
-    pub seconds_per_benchmark: f64,
+    /// Time of each benchmark in each run, if its library has such an option; default: 0.002 for Google Benchmark, 0.01 for others
+    #[arg(long, value_name = "SECONDS", value_parser = positive)]
+    pub seconds_per_benchmark: Option<f64>,
     /// Repetitions of each benchmark in each run, if its library has such an option
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..1000))]
     pub repetitions: u32,
@@ -74,7 +74,7 @@ pub struct CompareArguments {
     /// Write a summary for a pull request as Markdown; - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
-    /// Write the report as JSON (schema/comparison-1.schema.json); - is standard output
+    /// Write the report as JSON (schema/comparison-1.schema.json; of --plan, comparison-plan-1); - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
     #[command(flatten)]
@@ -262,14 +262,15 @@ pub fn run(arguments: &CompareArguments) -> Result<u8> {
     let folder = std::env::current_dir().context("cannot find the current directory")?;
     let found = arguments.found(&folder)?;
     let what = arguments.what(found.as_ref())?;
+    // A plan refuses what measuring would refuse.
+    let asked = arguments.asked(folder, what)?;
     if arguments.plan {
-        return plan(arguments, &folder, &what, found);
+        return plan(arguments, &asked, found);
     }
     if let Some(found) = &found {
         tell(found);
     }
     assay_linux::interrupt::catch();
-    let asked = arguments.asked(folder, what)?;
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
     let ended = compare::run(&asked, &mut |event| progress.event(&event))?;
     drop(progress);
@@ -291,16 +292,16 @@ fn tell(found: &Candidate) {
     screen::tell(&format!("  --build {build} --bench {bench}"));
 }
 
-fn plan(arguments: &CompareArguments, folder: &Path, what: &What, found: Option<Candidate>) -> Result<u8> {
-    let ledger = &arguments.places.ledger;
+fn plan(arguments: &CompareArguments, asked: &CompareRequest, found: Option<Candidate>) -> Result<u8> {
+    let ledger = &asked.ledger;
     // A plan makes no ledger where there is none.
     let ledger = ledger.is_file().then(|| Ledger::open(ledger)).transpose()?;
     let plan = preview(&PreviewRequest {
-        what,
+        what: &asked.what,
         found: found.map(|found| found.what),
-        folder,
-        asked: (arguments.rotations, arguments.rounds),
-        budget: arguments.budget,
+        folder: &asked.folder,
+        asked: (asked.rotations, asked.rounds),
+        budget: asked.budget,
         ledger: ledger.as_ref(),
     })?;
     match &arguments.json {

@@ -46,11 +46,12 @@ pub(super) fn environment(
 ) -> Vec<(OsString, OsString)> {
     let mut all: Vec<(OsString, OsString)> = Vec::new();
     let mut set = |name: &str, value: OsString| all.push((name.into(), value));
+    let seconds = |library: Adapter| bench.seconds_per_benchmark.map(|time| time.seconds(&library));
     let asks = |library: Adapter| adapter.is_none_or(|adapter| *adapter == library);
     if asks(Adapter::GoogleBenchmark) {
         set("BENCHMARK_OUT", places.google_benchmark.clone().into());
         set("BENCHMARK_OUT_FORMAT", "json".into());
-        if let Some(seconds) = bench.seconds_per_benchmark {
+        if let Some(seconds) = seconds(Adapter::GoogleBenchmark) {
             // Without the `s` that newer versions write: older ones take a number alone, newer ones take both.
             set("BENCHMARK_MIN_TIME", seconds.to_string().into());
         }
@@ -63,11 +64,11 @@ pub(super) fn environment(
     }
     if asks(Adapter::Criterion) {
         set("CRITERION_HOME", places.criterion.clone().into());
-        if let Some(seconds) = bench.seconds_per_benchmark {
+        if let Some(seconds) = seconds(Adapter::Criterion) {
             set(CRITERION_VARIABLE, seconds.to_string().into());
         }
     }
-    if let Some(seconds) = bench.seconds_per_benchmark.filter(|_| asks(Adapter::Divan)) {
+    if let Some(seconds) = seconds(Adapter::Divan).filter(|_| asks(Adapter::Divan)) {
         set("DIVAN_MIN_TIME", seconds.to_string().into());
         set("DIVAN_MAX_TIME", seconds.to_string().into());
     }
@@ -81,10 +82,11 @@ pub(super) fn environment(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::adopt::bench::BenchmarkTime;
 
     fn names(adapter: Option<&Adapter>) -> Vec<String> {
         let bench = BenchCommand {
-            seconds_per_benchmark: Some(0.25),
+            seconds_per_benchmark: Some(BenchmarkTime::Seconds(0.25)),
             repetitions: Some(3),
             filter: Some("^BM".into()),
             environment: vec![("MINE".into(), "1".into())],

@@ -324,7 +324,8 @@ impl CapturedLink {
             ));
         } else if program.link_time && kind != LinkerKind::Lld {
             found.push(PlacementLimit::from(format!(
-                "with -flto and {} functions cannot be shuffled, only moved together; lld can shuffle them",
+                "with -flto and {} functions cannot be shuffled, only moved together, so what their order does to the times stays \
+                 in the result; build with -fno-lto, or with clang and -fuse-ld=lld, to shuffle them",
                 kind.name()
             )));
         } else if !kind.shuffles() {
