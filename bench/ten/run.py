@@ -14,6 +14,8 @@ import time
 from pathlib import Path
 
 BUDGET = "120"
+# What a run of 8 s needs where its benchmarks cannot be proven, as its message says.
+BUDGETS = {"fast_float": "300"}
 HERE = Path(__file__).resolve().parent
 WORDS = HERE.parents[1] / "METHODOLOGY.md"
 
@@ -44,7 +46,7 @@ def compare(assay: str, clone: Path, branch: str, results: Path) -> tuple[dict |
     build, bench, options, _ = PROJECTS[clone.name]
     report = results / f"{clone.name}-{branch}.json"
     report.unlink(missing_ok=True)
-    command = [assay, "compare", "--build", build, "--bench", bench, *options, "--budget", BUDGET, "--quiet", "--json", str(report)]
+    command = [assay, "compare", "--build", build, "--bench", bench, *options, "--budget", BUDGETS.get(clone.name, BUDGET), "--quiet", "--json", str(report)]
     began = time.monotonic()
     ran = subprocess.run([*command, "base", branch], cwd=clone, capture_output=True, text=True)
     seconds = time.monotonic() - began
