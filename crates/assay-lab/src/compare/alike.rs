@@ -3,8 +3,9 @@
 //! Method: every file of one side's tree is compared with the file of the same place in the other's. The command is executed once
 //! on each side; where it opens programs that are the same and no file that differs, both sides are one program on the same data.
 //! That includes what the build made (classes, scripts, tables), so that code which is no ELF file is no exception.
-//! Limits: what lies outside of the trees is the same for both sides, as they run one after the other.
-//! Checked by: tests/compare.rs, on a build that links by a linker of its own.
+//! Limits: what lies outside of the trees is the same for both sides, as they run one after the other. Where a link leads elsewhere
+//! on one side nothing is proven: both files that it names may be in both trees.
+//! Checked by: tests/compare/proven.rs, on a build that only copies its program, and on a Go module.
 
 use super::bench::SidePlayer;
 use super::unchanged::{PLAIN, is_program};
@@ -12,7 +13,8 @@ use crate::lead::git::{git, path};
 use anyhow::Result;
 use assay_link::adopt::bench::{self, BenchCommand};
 use assay_pure::placement::loaded::is_same_program;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 /// The benchmarks of two builds that run the same programs: all of them, or none where anything that differs was opened.
@@ -28,6 +30,9 @@ pub fn alike(names: [&[String]; 2], players: &[SidePlayer], scratch: &Path) -> R
         roots.push(root);
     }
     let [old, new] = roots.as_slice() else { return Ok(BTreeSet::new()) };
+    if links(old) != links(new) {
+        return Ok(BTreeSet::new());
+    }
     let trees = [(&players[0], old, new), (&players[1], new, old)];
     let is_alike = trees.iter().zip(names).all(|((player, own, other), names)| {
         Compared::of(own, other).are_all_that_runs(&player.bench, names, scratch)
@@ -88,12 +93,24 @@ fn is_same(one: &Path, other: &Path, program: bool) -> bool {
 
 /// The regular files of a tree, git's own left out. What a link names is either among them or the same for both sides.
 pub(super) fn files(root: &Path) -> Vec<PathBuf> {
+    entries(root, |kind| kind.is_file())
+}
+
+/// The links of a tree from its root, and where each leads: into the tree from its root, too.
+fn links(root: &Path) -> BTreeMap<PathBuf, PathBuf> {
+    let below = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
+    let all = entries(root, |kind| kind.is_symlink()).into_iter();
+    all.map(|link| (below(&link), std::fs::read_link(&link).map(|to| below(&to)).unwrap_or_default()))
+        .collect()
+}
+
+fn entries(root: &Path, wanted: impl Fn(FileType) -> bool) -> Vec<PathBuf> {
     let (mut folders, mut found) = (vec![root.to_owned()], Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => folders.push(entry.path()),
-                Ok(kind) if kind.is_file() => found.push(entry.path()),
+                Ok(kind) if wanted(kind) => found.push(entry.path()),
                 _ => {}
             }
         }
