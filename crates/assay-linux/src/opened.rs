@@ -1,7 +1,7 @@
 //! Which of some files are opened, and which are read meanwhile, by whomever: executing a file or loading a library does both.
 //!
-//! That a program was opened is not enough to say that it was executed: cargo opens each build script under both of its names to see whether they are one file, and a
-//! dozen programs that no benchmark executes were then linked again in every placement.
+//! That a program was opened is not enough to say that it was executed: cargo opens each build script under both of its names to
+//! see whether they are one file, and a dozen programs that no benchmark executes were then linked again in every placement.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};

@@ -135,7 +135,7 @@ mod tests {
         let place = SourcePlace::of("/a\x1b\\b\x07{line}", 1).unwrap();
         assert_eq!(form("file").address(&place), "file://box/a%1B%5Cb%07%7Bline%7D");
         assert!(!form("my\x1b://{path}").address(&place).contains('\x1b'));
-        assert_eq!(SourcePlace::of("src/a.c", 1), None, "nobody knows from where");
+        assert_eq!(SourcePlace::of("src/a.c", 1), None, "a relative path has no folder to start from");
     }
 
     #[test]

@@ -75,26 +75,8 @@ pub fn examine(
             )?;
             continue;
         }
-        let once = |side: usize, iterations: Option<&str>| -> Result<Executed, String> {
-            let bench = &players[side].bench;
-            // As it is measured: cargo would build anew under another environment.
-            let mut environment = bench.environment.clone();
-            let time = iterations
-                .map(|time| [("FILTER", only(name)), ("MIN_TIME", time.into()), ("REPETITIONS", "1".into())]);
-            environment
-                .extend(time.into_iter().flatten().map(|(word, value)| (format!("BENCHMARK_{word}"), value)));
-            let looked =
-                ExecutedCommand { command: &bench.command, folder: &bench.folder, environment: &environment };
-            let images = pairs.iter().map(|pair| (pair.paths[side].as_slice(), pair.image(side)));
-            executed(&looked, &images.collect::<Vec<_>>())
-        };
-        let sides: Result<ExecutedSides, String> = (|| {
-            let all = [once(0, by_name.then_some(SHORT))?, once(1, by_name.then_some(SHORT))?];
-            let long = |side: usize| more(&all[side], &once(side, Some(LONG)).ok()?);
-            let repeated =
-                if counts_iterations { long(0).zip(long(1)).map(|(old, new)| [old, new]) } else { None };
-            Ok(ExecutedSides { all, repeated })
-        })();
+        let iterations = by_name.then_some((name.as_str(), counts_iterations));
+        let sides = executed_sides(players, pairs, iterations);
         let found = match sides {
             Ok(sides) => code::found(pairs, &sides, &sources),
             Err(why) => unknown(&why),
@@ -103,6 +85,35 @@ pub fn examine(
         on(Event::Counted { done, total });
     }
     Ok(())
+}
+
+/// What both sides execute. A benchmark that is asked for by name is executed as short as can be, and a second time for a few
+/// iterations where they can be counted.
+fn executed_sides(
+    players: &[SidePlayer],
+    pairs: &[BinaryPair],
+    by_name: Option<(&str, bool)>,
+) -> Result<ExecutedSides, String> {
+    let once = |side: usize, time: &str| -> Result<Executed, String> {
+        let bench = &players[side].bench;
+        // As it is measured: cargo would build anew under another environment.
+        let mut environment = bench.environment.clone();
+        if let Some((name, _)) = by_name {
+            let words = [("FILTER", only(name)), ("MIN_TIME", time.into()), ("REPETITIONS", "1".into())];
+            environment.extend(words.map(|(word, value)| (format!("BENCHMARK_{word}"), value)));
+        }
+        let looked =
+            ExecutedCommand { command: &bench.command, folder: &bench.folder, environment: &environment };
+        let images = pairs.iter().map(|pair| (pair.paths[side].as_slice(), pair.image(side)));
+        executed(&looked, &images.collect::<Vec<_>>())
+    };
+    let all = [once(0, SHORT)?, once(1, SHORT)?];
+    let longer = |side: usize| more(&all[side], &once(side, LONG).ok()?);
+    let repeated = match by_name {
+        Some((_, true)) => longer(0).zip(longer(1)).map(|(old, new)| [old, new]),
+        _ => None,
+    };
+    Ok(ExecutedSides { all, repeated })
 }
 
 /// The binaries of both sides, paired by where they lie below their folders.

@@ -164,18 +164,16 @@ fn examined(
     work: &CompareWorkspace,
     on: &mut dyn FnMut(Event),
 ) -> Result<Option<ExaminedCode>> {
-    if !asked.code || players.len() != 2 {
-        return Ok(None);
-    }
-    let builds = matches!(asked.what, What::Revisions { .. });
-    if method == Method::Surroundings && builds {
-        on(Event::Phase { name: "code".into() });
-        let found = alike(names, players, &work.scratch)?;
-        return Ok((!found.is_empty()).then_some(ExaminedCode { pairs: Ok(Vec::new()), unchanged: found }));
-    } else if method == Method::Surroundings {
+    // Two commands are no builds whose trees could be compared.
+    let are_builds = players.len() == 2 && matches!(asked.what, What::Revisions { .. });
+    if !asked.code || !are_builds {
         return Ok(None);
     }
     on(Event::Phase { name: "code".into() });
+    if method == Method::Surroundings {
+        let found = alike(names, players, &work.scratch)?;
+        return Ok((!found.is_empty()).then_some(ExaminedCode { pairs: Ok(Vec::new()), unchanged: found }));
+    }
     let pairs = examine::pairs(players);
     let mut found = BTreeSet::new();
     if let (Ok(pairs), [(_, Some(old)), (_, Some(new))]) = (&pairs, cast.as_slice()) {

@@ -130,95 +130,107 @@ fn rows<'a>(found: &Compared, texts: [&'a str; 2]) -> [&'a str; 2] {
     [of(texts[0], &format!("{} ", found.benchmark)), of(texts[1], &format!("| {} |", found.benchmark))]
 }
 
+/// How often each kind of finding was met.
+type Met = std::collections::BTreeMap<&'static str, u32>;
+
+fn count(page: &ComparePage, verdict: Verdict) -> usize {
+    page.benchmarks.iter().filter(|found| found.verdict == Some(verdict)).count()
+}
+
+/// Whether the interval as built and that of the code have nothing in common; none where it was built and run once.
+fn is_apart(found: &Compared) -> Option<bool> {
+    let (built, code) = found.as_built.zip(found.code)?;
+    Some(built.upper < code.lower || code.upper < built.lower)
+}
+
+fn check_headline(page: &ComparePage, wrong: &dyn Fn(&str)) {
+    let answer = &page.answer;
+    for verdict in [Verdict::Slower, Verdict::Faster] {
+        let count = count(page, verdict);
+        let told = named(answer, verdict.word());
+        if told.is_some() != (count > 0) {
+            wrong("the headline names a direction that no verdict has, or leaves one out");
+        }
+        if told.is_some_and(|told| !told.starts_with(&format!("{} in {count}", verdict.word()))) {
+            wrong("the headline counts otherwise");
+        }
+    }
+    if answer.contains("undecided") != (count(page, Verdict::Inconclusive) > 0) {
+        wrong("the headline and the verdicts differ on what is undecided");
+    }
+    let ghosts = |apart: bool| {
+        let is_ghost = |found: &&Compared| found.as_built_says == Some(AsBuiltSays::Ghost);
+        page.benchmarks.iter().filter(is_ghost).any(|found| is_apart(found) == Some(apart))
+    };
+    if answer.contains("that comes from where") != ghosts(true)
+        || answer.contains("that is noise, or comes from where") != ghosts(false)
+    {
+        wrong("the headline is surer of where a difference comes from than the intervals");
+    }
+}
+
+fn check_benchmark(found: &Compared, texts: [&str; 2], rounds: u32, met: &mut Met, wrong: &dyn Fn(&str)) {
+    let mut count = |what| *met.entry(what).or_default() += 1;
+    let verdict = found.verdict.expect("there are two sides");
+    count(verdict.word());
+    if rows(found, texts).iter().any(|row| !row.contains(verdict.word())) {
+        wrong(&format!("{}: a row says another verdict than JSON", found.benchmark));
+    }
+    let code = found.code.expect("it was measured");
+    if verdict.is_difference() && (code.ratio > 1.0) != (verdict == Verdict::Slower) {
+        wrong(&format!("{}: the ratio has another sign than the verdict", found.benchmark));
+    }
+    let placed = found.causes.iter().find(|cause| cause.cause == Cause::Placement);
+    let Some(apart) = is_apart(found) else {
+        count("single pair");
+        if rounds > 1 || found.as_built_says.is_some() || placed.is_some() {
+            wrong("something is said of builds that were measured once");
+        }
+        return;
+    };
+    if let Some(placed) = placed {
+        count("placement");
+        if placed.evidence.contains("offset") {
+            wrong("a benchmark has no entry whose offset could be told");
+        }
+        if apart == placed.evidence.contains("overlap") {
+            wrong("the cause and the intervals differ on whether they overlap");
+        }
+    }
+    if found.as_built_says == Some(AsBuiltSays::Ghost) {
+        count(if apart { "ghost" } else { "unclear ghost" });
+        if placed.is_none() {
+            wrong("what looks different as built has no cause");
+        }
+    }
+}
+
+fn check_gate(page: &ComparePage, markdown: &str, wrong: &dyn Fn(&str)) {
+    let gate = page.gate.as_ref().expect("there is a gate");
+    if gate.passed && (!gate.failed.is_empty() || !gate.undecided.is_empty() || page.benchmarks.is_empty()) {
+        wrong("a gate passes though something fails it or is open");
+    }
+    if gate.failed.len() > count(page, Verdict::Slower) {
+        wrong("the gate fails what no verdict calls slower");
+    }
+    if count(page, Verdict::Inconclusive) == page.benchmarks.len() && markdown.contains("**passed**") {
+        wrong("nothing is decided, and the gate passed");
+    }
+}
+
 #[test]
 fn headline_table_causes_and_json_say_the_same_of_whatever_was_measured() {
-    let mut met = std::collections::BTreeMap::<&str, u32>::new();
+    let mut met = Met::new();
     for seed in 0..120 {
         let page = page(seed);
-        let (answer, total) = (&page.answer, page.benchmarks.len());
         let terminal = render_compare(&page, 140, false, Detail::Full);
         let markdown = assay_report::compare::markdown(&page, &[]);
         let wrong = |why: &str| panic!("seed {seed}: {why}\n{terminal}\n{markdown}");
-        for verdict in [Verdict::Slower, Verdict::Faster] {
-            let count = page.benchmarks.iter().filter(|found| found.verdict == Some(verdict)).count();
-            let told = named(answer, verdict.word());
-            if told.is_some() != (count > 0) {
-                wrong("the headline names a direction that no verdict has, or leaves one out");
-            }
-            if told.is_some_and(|told| !told.starts_with(&format!("{} in {count}", verdict.word()))) {
-                wrong("the headline counts otherwise");
-            }
-        }
-        let open =
-            page.benchmarks.iter().filter(|found| found.verdict == Some(Verdict::Inconclusive)).count();
-        if answer.contains("undecided") != (open > 0) {
-            wrong("the headline and the verdicts differ on what is undecided");
-        }
+        check_headline(&page, &wrong);
         for found in &page.benchmarks {
-            let verdict = found.verdict.expect("there are two sides");
-            *met.entry(verdict.word()).or_default() += 1;
-            for row in rows(found, [&terminal, &markdown]) {
-                if !row.contains(verdict.word()) {
-                    wrong(&format!("{}: its row says another verdict than JSON: {row}", found.benchmark));
-                }
-            }
-            let code = found.code.expect("it was measured");
-            let direction = (code.ratio > 1.0) == (verdict == Verdict::Slower);
-            if matches!(verdict, Verdict::Slower | Verdict::Faster) && !direction {
-                wrong(&format!("{}: the ratio has another sign than the verdict", found.benchmark));
-            }
-            let Some(built) = found.as_built else {
-                // A single pair as built has no interval.
-                let claims = found.as_built_says.is_some()
-                    || found.causes.iter().any(|cause| cause.cause == Cause::Placement);
-                if page.measured.rounds > 1 || claims {
-                    wrong("something is said of builds that were measured once");
-                }
-                *met.entry("single pair").or_default() += 1;
-                continue;
-            };
-            let apart = built.upper < code.lower || code.upper < built.lower;
-            let placed = found.causes.iter().find(|cause| cause.cause == Cause::Placement);
-            if let Some(placed) = placed {
-                *met.entry("placement").or_default() += 1;
-                if placed.evidence.contains("offset") {
-                    wrong("a benchmark has no entry whose offset could be told");
-                }
-                if apart == placed.evidence.contains("overlap") {
-                    wrong("the cause and the intervals differ on whether they overlap");
-                }
-            }
-            if found.as_built_says == Some(AsBuiltSays::Ghost) {
-                *met.entry(if apart { "ghost" } else { "unclear ghost" }).or_default() += 1;
-                if placed.is_none() {
-                    wrong("what looks different as built has no cause");
-                }
-            }
+            check_benchmark(found, [&terminal, &markdown], page.measured.rounds, &mut met, &wrong);
         }
-        let ghosts = |is_apart: bool| {
-            let of = |found: &&Compared| {
-                let Some((built, code)) = found.as_built.zip(found.code) else { return false };
-                found.as_built_says == Some(AsBuiltSays::Ghost)
-                    && (built.upper < code.lower || code.upper < built.lower) == is_apart
-            };
-            page.benchmarks.iter().filter(of).count()
-        };
-        if answer.contains("that comes from where") != (ghosts(true) > 0)
-            || answer.contains("that is noise, or comes from where") != (ghosts(false) > 0)
-        {
-            wrong("the headline is surer of where a difference comes from than the intervals");
-        }
-        let gate = page.gate.as_ref().expect("there is a gate");
-        if gate.passed && (!gate.failed.is_empty() || !gate.undecided.is_empty() || total == 0) {
-            wrong("a gate passes though something fails it or is open");
-        }
-        let slower = page.benchmarks.iter().filter(|found| found.verdict == Some(Verdict::Slower)).count();
-        if gate.failed.len() > slower {
-            wrong("the gate fails what no verdict calls slower");
-        }
-        if open == total && markdown.contains("**passed**") {
-            wrong("nothing is decided, and the gate passed");
-        }
+        check_gate(&page, &markdown, &wrong);
     }
     let enough = [
         "slower",

@@ -30,9 +30,11 @@ pub fn differences(one: &[u8], other: &[u8]) -> Result<Vec<String>, LayoutError>
     Ok(differing)
 }
 
+/// The section with Go's identity of a build.
+pub const GO_IDENTITY: &str = ".note.go.buildid";
 /// Sections of Go's programs in which equal code and data still differ, as a line that moved is noted there: the table by which the
 /// runtime unwinds a stack and names lines, and the addresses of what lies behind it.
-const GO_TABLES: [&str; 3] = [".gopclntab", ".go.module", ".note.go.buildid"];
+const GO_TABLES: [&str; 3] = [".gopclntab", ".go.module", GO_IDENTITY];
 /// Sections behind that table, found by those addresses.
 const GO_BEHIND: [&str; 2] = [".typelink", ".itablink"];
 

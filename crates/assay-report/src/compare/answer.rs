@@ -183,10 +183,8 @@ fn misled(page: &ComparePage) -> Option<String> {
 
 /// Whether what was seen as built cannot be what the code does.
 fn is_apart(found: &Compared) -> bool {
-    found
-        .as_built
-        .zip(found.code)
-        .is_some_and(|(built, code)| built.upper < code.lower || code.upper < built.lower)
+    let both = found.as_built.zip(found.code);
+    both.is_some_and(|(built, code)| built.log_interval().disjoint(&code.log_interval()))
 }
 
 fn of_one(page: &ComparePage) -> String {
