@@ -23,7 +23,9 @@ pub mod measure;
 pub mod places;
 pub mod preview;
 pub mod revisions;
+mod select;
 pub mod sides;
+mod sources;
 pub mod spec;
 mod unchanged;
 

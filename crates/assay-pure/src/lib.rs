@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod compare;
+pub mod definitions;
 pub mod discover;
 pub mod event;
 pub mod experiment;

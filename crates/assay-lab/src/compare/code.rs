@@ -1,16 +1,18 @@
 //! What the code of a benchmark says: which functions it executes, which of them differ, and in how many instructions.
 
 use super::executed::{Executed, ExecutedSides, FunctionWork, total};
+use assay_pure::definitions::ChangedDefinitions;
 use assay_pure::placement::across::{self, CodeChange, FunctionChange, Reached};
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
 use assay_pure::verdict::{CodeIdentity, ContrastVerdict};
 use assay_pure::words;
-use assay_report::compare::{DifferingFunction, ExecutedChange};
+use assay_report::compare::{DifferingFunction, ExecutedChange, InstructionsPer};
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::sites::names::{brief, demangle};
 use assay_trace::sites::source::SourceFiles;
 use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
@@ -116,10 +118,38 @@ fn replace(bytes: &mut [u8], old: &[u8], new: &[u8]) {
     }
 }
 
+/// What is known of the source of both sides.
+pub struct KnownSource<'a> {
+    /// By the lines that debug information has.
+    pub files: SourceFiles,
+    /// By the revisions, where there is none; asked for when it is needed.
+    pub revisions: Box<dyn Fn() -> Option<ChangedDefinitions> + 'a>,
+    read: OnceCell<Option<ChangedDefinitions>>,
+}
+
+impl<'a> KnownSource<'a> {
+    /// Nothing is read yet.
+    pub fn new(revisions: impl Fn() -> Option<ChangedDefinitions> + 'a) -> KnownSource<'a> {
+        KnownSource { files: SourceFiles::default(), revisions: Box::new(revisions), read: OnceCell::new() }
+    }
+
+    /// Whether a function was made from the same source on both sides, what is inlined into it included.
+    fn is_same(&self, pair: &BinaryPair, change: &FunctionChange) -> Option<bool> {
+        same_lines(pair, change, &self.files).or_else(|| {
+            change.old.as_ref().zip(change.new.as_ref())?;
+            let revisions = self.read.get_or_init(|| (self.revisions)()).as_ref()?;
+            revisions.is_same_source(&demangle(&change.name))
+        })
+    }
+}
+
 /// What the functions that a benchmark executes say.
-pub fn found(pairs: &[BinaryPair], sides: &ExecutedSides, sources: &SourceFiles) -> CodeFindings {
+pub fn found(pairs: &[BinaryPair], sides: &ExecutedSides, sources: &KnownSource<'_>) -> CodeFindings {
     let executed = [&sides.all[0], &sides.all[1]];
-    let counted = sides.repeated.as_ref().unwrap_or(&sides.all);
+    let (counted, iterations) = match &sides.repeated {
+        Some(repeated) => (&repeated.sides, Some(f64::from(repeated.iterations))),
+        None => (&sides.all, None),
+    };
     let totals = [total(&counted[0]), total(&counted[1])];
     let mut functions = Vec::new();
     let (mut count, mut same, mut known, mut closed) = (0, true, true, true);
@@ -151,7 +181,10 @@ pub fn found(pairs: &[BinaryPair], sides: &ExecutedSides, sources: &SourceFiles)
                 counted[side].get(&pair.paths[side][0])?.get(&place?.address).copied()
             };
             let work = [work(0, change.old.as_ref()), work(1, change.new.as_ref())];
-            let calls = work.map(|work| work?.per_call());
+            let each = work.map(|work| match iterations {
+                Some(iterations) => Some(work?.instructions as f64 / iterations),
+                None => work?.per_call(),
+            });
             let shares = [0, 1].map(|side| {
                 let instructions = work[side].map_or(0, |work| work.instructions);
                 instructions as f64 / totals[side].max(1) as f64
@@ -164,10 +197,11 @@ pub fn found(pairs: &[BinaryPair], sides: &ExecutedSides, sources: &SourceFiles)
                     CodeChange::Unknown => ExecutedChange::Unknown,
                     _ => ExecutedChange::Changed,
                 },
-                baseline_instructions: calls[0],
-                candidate_instructions: calls[1],
+                baseline_instructions: each[0],
+                candidate_instructions: each[1],
+                per: if iterations.is_some() { InstructionsPer::Iteration } else { InstructionsPer::Call },
                 share: Some(shares[0].max(shares[1])),
-                same_source: same_source(pair, change, sources),
+                same_source: sources.is_same(pair, change),
             });
         }
     }
@@ -210,7 +244,7 @@ fn unlisted_are_alike(pair: &BinaryPair, executed: [&Executed; 2]) -> bool {
 }
 
 /// Whether the lines that a function was made from, inlined ones included, read the same on both sides.
-fn same_source(pair: &BinaryPair, change: &FunctionChange, sources: &SourceFiles) -> Option<bool> {
+fn same_lines(pair: &BinaryPair, change: &FunctionChange, sources: &SourceFiles) -> Option<bool> {
     let (old, new) = (change.old.as_ref()?, change.new.as_ref()?);
     let before = lines_of(&pair.images[0], old.address, old.size, sources)?;
     let after = lines_of(&pair.images[1], new.address, new.size, sources)?;
@@ -238,7 +272,7 @@ fn lines_of(image: &ModuleImage, address: u64, size: u64, sources: &SourceFiles)
     (!texts.is_empty()).then_some(texts)
 }
 
-/// Instructions per call that differ by less are counted as the same: loops end a little earlier or later.
+/// Instructions per call or iteration that differ by less are counted as the same: loops end a little earlier or later.
 const SAME_WORK: f64 = 0.002;
 
 /// The causes that the code speaks for.
@@ -264,9 +298,10 @@ pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -
         causes.push(named(
             Cause::Work,
             format!(
-                "{} executes {} instructions per call, before {} ({}){}",
+                "{} executes {} instructions per {}, before {} ({}){}",
                 function.name,
                 words::short(function.candidate_instructions.unwrap_or_default()),
+                function.per.word(),
                 words::short(function.baseline_instructions.unwrap_or_default()),
                 words::change(*ratio),
                 of_all.unwrap_or_default()
@@ -330,6 +365,7 @@ mod tests {
             change: ExecutedChange::Changed,
             baseline_instructions: Some(before),
             candidate_instructions: Some(after),
+            per: InstructionsPer::Call,
             share: None,
             same_source,
         }

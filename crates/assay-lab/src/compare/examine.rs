@@ -1,41 +1,53 @@
 //! The code that each benchmark executes: once per benchmark and side under the emulator, kept in the ledger.
 
 use super::bench::SidePlayer;
-use super::code::{self, BinaryPair, CodeFindings};
-use super::executed::{Executed, ExecutedCommand, ExecutedSides, executed, more, only};
+use super::code::{self, BinaryPair, CodeFindings, KnownSource};
+use super::executed::{ExecutedSides, RepeatedSides, executed, more};
 use super::places::Binaries;
+use super::select::{counted, traced};
+use super::sources::changed_definitions;
 use crate::store::Ledger;
 use anyhow::Result;
-use assay_link::adopt::bench::Adapter;
+use assay_link::adopt::bench::{Adapter, BenchCommand};
 use assay_pure::event::Event;
-use assay_trace::sites::source::SourceFiles;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// As short as can be: one iteration.
-const SHORT: &str = "0.000000001";
-/// A few iterations more, as Google Benchmark takes them since 1.8. Before, it would run as long as it likes.
-const LONG: &str = "4x";
-/// What reads that, where the library is linked in; of a shared one it is not known.
+/// What in Google Benchmark reads a number of iterations, where the library is linked in; of a shared one it is not known.
 const READS_LONG: &str = "ParseBenchMinTime";
 
 /// Share of the budget that looking at code may take; what is left then stays unknown.
 const SHARE: f64 = 0.5;
 
-/// Executes every benchmark once on both sides under the emulator, and compares the functions that it executes.
-///
-/// Input: `budget` seconds of measuring.
+/// What is examined.
+pub struct ExamineAsked<'a> {
+    /// Both sides.
+    pub players: &'a [SidePlayer],
+    /// Their binaries, or why they cannot be compared.
+    pub pairs: &'a Result<Vec<BinaryPair>, String>,
+    /// The commits of both sides.
+    pub commits: Option<[&'a str; 2]>,
+    /// What reads the figures.
+    pub adapter: &'a Adapter,
+    /// The benchmarks.
+    pub names: &'a [String],
+    /// Seconds of measuring.
+    pub budget: f64,
+    /// A folder for what is found out on the way.
+    pub scratch: &'a Path,
+}
+
+/// Executes every benchmark on both sides under the emulator, and compares the functions that it executes.
 ///
 /// # Errors
 /// The ledger cannot be written.
 pub fn examine(
     ledger: &Ledger,
     comparison: i64,
-    (players, pairs): (&[SidePlayer], &Result<Vec<BinaryPair>, String>),
-    adapter: &Adapter,
-    (names, budget): (&[String], f64),
+    asked: &ExamineAsked<'_>,
     on: &mut dyn FnMut(Event),
 ) -> Result<()> {
+    let &ExamineAsked { players, pairs, adapter, names, .. } = asked;
     // Those that are proven to be the same, and those of a comparison that goes on.
     let known = ledger.comparison_code(comparison)?;
     let names: Vec<&String> =
@@ -51,17 +63,20 @@ pub fn examine(
             return names.iter().try_for_each(|name| keep(name, &unknown(why)));
         }
     };
-    let sources = SourceFiles::default();
-    let by_name = matches!(adapter, Adapter::GoogleBenchmark);
-    if !by_name && !matches!(adapter, Adapter::Wall | Adapter::Cpu) {
+    let sources = KnownSource::new(|| {
+        let folders = [&*players.first()?.bench.folder, &*players.get(1)?.bench.folder];
+        changed_definitions(asked.commits?, folders).ok().flatten()
+    });
+    let is_whole = matches!(adapter, Adapter::Wall | Adapter::Cpu);
+    let is_asked_for = |name: &&String| counted(&players[0].bench, name).is_some();
+    if !is_whole && !names.first().is_none_or(is_asked_for) {
         let why = format!(
-            "{adapter} has no option to run a single benchmark, so the code that each one executes is unknown"
+            "a single benchmark of {adapter} cannot be asked for here, so the code that each one executes is unknown"
         );
         return names.iter().try_for_each(|name| keep(name, &unknown(&why)));
     }
-    let counts_iterations = by_name && pairs.iter().any(|pair| pair.has_function(READS_LONG));
     let total = names.len() as u64;
-    let (begun, patience) = (Instant::now(), Duration::from_secs_f64(budget * SHARE));
+    let (begun, patience) = (Instant::now(), Duration::from_secs_f64(asked.budget * SHARE));
     for (name, done) in names.into_iter().zip(1..) {
         if assay_linux::interrupt::asked() {
             return Ok(());
@@ -75,8 +90,9 @@ pub fn examine(
             )?;
             continue;
         }
-        let iterations = by_name.then_some((name.as_str(), counts_iterations));
-        let sides = executed_sides(players, pairs, iterations);
+        let name = name.as_str();
+        let sides =
+            executed_sides(players, pairs, (!is_whole).then_some((name, counts_iterations)), asked.scratch);
         let found = match sides {
             Ok(sides) => code::found(pairs, &sides, &sources),
             Err(why) => unknown(&why),
@@ -87,32 +103,34 @@ pub fn examine(
     Ok(())
 }
 
-/// What both sides execute. A benchmark that is asked for by name is executed as short as can be, and a second time for a few
-/// iterations where they can be counted.
+/// What both sides execute: a benchmark that can be asked for by name, a second time in another number of iterations where they can
+/// be counted.
 fn executed_sides(
-    players: &[SidePlayer],
+    asked: &ExamineAsked<'_>,
     pairs: &[BinaryPair],
-    by_name: Option<(&str, bool)>,
+    name: Option<&String>,
 ) -> Result<ExecutedSides, String> {
-    let once = |side: usize, time: &str| -> Result<Executed, String> {
-        let bench = &players[side].bench;
-        // As it is measured: cargo would build anew under another environment.
-        let mut environment = bench.environment.clone();
-        if let Some((name, _)) = by_name {
-            let words = [("FILTER", only(name)), ("MIN_TIME", time.into()), ("REPETITIONS", "1".into())];
-            environment.extend(words.map(|(word, value)| (format!("BENCHMARK_{word}"), value)));
-        }
-        let looked =
-            ExecutedCommand { command: &bench.command, folder: &bench.folder, environment: &environment };
+    let of = |side: usize, command: &BenchCommand| {
         let images = pairs.iter().map(|pair| (pair.paths[side].as_slice(), pair.image(side)));
-        executed(&looked, &images.collect::<Vec<_>>())
+        executed(&traced(command, asked.scratch), &images.collect::<Vec<_>>())
     };
-    let all = [once(0, SHORT)?, once(1, SHORT)?];
-    let longer = |side: usize| more(&all[side], &once(side, LONG).ok()?);
-    let repeated = match by_name {
-        Some((_, true)) => longer(0).zip(longer(1)).map(|(old, new)| [old, new]),
-        _ => None,
+    let benches = [&asked.players[0].bench, &asked.players[1].bench];
+    let Some(name) = name else {
+        return Ok(ExecutedSides { all: [of(0, benches[0])?, of(1, benches[1])?], repeated: None });
     };
+    let alone = |side: usize| counted(benches[side], name).ok_or("it cannot be asked for alone");
+    let alone = [alone(0)?, alone(1)?];
+    let all = [of(0, &alone[0].whole)?, of(1, &alone[1].whole)?];
+    let knows_numbers =
+        *asked.adapter != Adapter::GoogleBenchmark || pairs.iter().any(|pair| pair.has_function(READS_LONG));
+    let repeated = |side: usize| {
+        let (other, further) = alone[side].other.as_ref().filter(|_| knows_numbers)?;
+        let other = of(side, other).ok()?;
+        if *further > 0 { more(&all[side], &other) } else { more(&other, &all[side]) }
+    };
+    let iterations = alone[0].other.as_ref().map_or(0, |(_, further)| further.unsigned_abs());
+    let repeated =
+        repeated(0).zip(repeated(1)).map(|(old, new)| RepeatedSides { sides: [old, new], iterations });
     Ok(ExecutedSides { all, repeated })
 }
 

@@ -1,8 +1,9 @@
 //! Which functions of the built binaries does a benchmark execute, and in how many instructions per call?
 //!
-//! The command runs once under the emulator, counts only. Google Benchmark is asked for the one benchmark and the
-//! shortest time, which makes it one iteration; a plain command runs as it is.
+//! The command runs under the emulator, counts only: a benchmark that can be asked for alone with few iterations
+//! ([`super::select`]), a plain command as it is.
 
+use assay_link::adopt::capture::StartedProgram;
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::{self, MappedModule, ProcessTrace, TraceDetail, TraceOptions, TracedExit};
 use std::collections::BTreeMap;
@@ -33,12 +34,21 @@ impl FunctionWork {
 pub type Executed = BTreeMap<PathBuf, BTreeMap<u64, FunctionWork>>;
 
 /// What a benchmark executes on both sides.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ExecutedSides {
     /// From start to end.
     pub all: [Executed; 2],
     /// What more iterations execute more of; none where that is not known.
-    pub repeated: Option<[Executed; 2]>,
+    pub repeated: Option<RepeatedSides>,
+}
+
+/// What iterations execute, without the start of the program.
+#[derive(Clone, Debug)]
+pub struct RepeatedSides {
+    /// On both sides.
+    pub sides: [Executed; 2],
+    /// In so many iterations.
+    pub iterations: u32,
 }
 
 /// What the longer of two executions did more than the shorter; none where it did less in all, as a library does that does not
@@ -76,13 +86,13 @@ pub struct ExecutedCommand<'a> {
     pub environment: &'a [(String, String)],
 }
 
-/// Runs the command under the emulator and adds up what it executes of `images`: each with the paths that it may be
-/// executed by, under the first of which it is told.
+/// Runs programs under the emulator, by their words, and adds up what they execute of `images`: each with the paths that it may
+/// be executed by, under the first of which it is told.
 ///
 /// # Errors
 /// It cannot be traced, or did not end; a sentence.
 pub fn executed(
-    looked: &ExecutedCommand<'_>,
+    programs: &[Vec<OsString>],
     images: &[(&[PathBuf], &ModuleImage)],
 ) -> Result<Executed, String> {
     let options = TraceOptions {
@@ -91,20 +101,20 @@ pub fn executed(
         time_limit: Some(PATIENCE),
         ..TraceOptions::default()
     };
-    let traced =
-        assay_trace::command(&words(looked), &options, || ()).map_err(|refusal| refusal.to_string())?;
-    let mut found = Executed::new();
-    for process in &traced.processes {
-        if process.ended == TracedExit::TimeLimit {
-            return Err(format!("it did not finish within {} s under the emulator", PATIENCE.as_secs()));
-        }
-        for (paths, image) in images {
-            add(process, paths, image, &mut found);
+    let (mut found, mut notes) = (Executed::new(), Vec::new());
+    for program in programs {
+        let traced = assay_trace::command(program, &options, || ()).map_err(|refusal| refusal.to_string())?;
+        for process in traced.processes {
+            if process.ended == TracedExit::TimeLimit {
+                return Err(format!("it did not finish within {} s under the emulator", PATIENCE.as_secs()));
+            }
+            for (paths, image) in images {
+                add(&process, paths, image, &mut found);
+            }
+            notes.extend(process.notes);
         }
     }
     if found.is_empty() {
-        let notes: Vec<&str> =
-            traced.processes.iter().flat_map(|process| &process.notes).map(String::as_str).collect();
         let why = if notes.is_empty() {
             "none of the built binaries was executed".into()
         } else {
@@ -119,10 +129,22 @@ pub fn executed(
 pub fn words(looked: &ExecutedCommand<'_>) -> Vec<OsString> {
     let mut words: Vec<OsString> = vec!["env".into(), "-C".into(), looked.folder.into()];
     words.extend(looked.environment.iter().map(|(name, value)| format!("{name}={value}").into()));
-    // Its words are not ours to print.
-    let script = format!("exec > /dev/null 2>&1 < /dev/null\n{}", looked.command);
-    words.extend(["sh".into(), "-c".into(), script.into()]);
+    words.extend(silently(looked.command));
     words
+}
+
+/// The same for a program that cargo would start.
+pub fn program_words(program: StartedProgram) -> Vec<OsString> {
+    let mut words: Vec<OsString> = vec!["env".into(), "-C".into(), program.folder.into(), "-i".into()];
+    words.extend(program.environment);
+    words.extend(silently(r#"exec "$0" "$@""#));
+    words.extend(program.words);
+    words
+}
+
+/// What a script prints is not ours to print.
+fn silently(script: &str) -> [OsString; 3] {
+    ["sh".into(), "-c".into(), format!("exec > /dev/null 2>&1 < /dev/null\n{script}").into()]
 }
 
 fn add(process: &ProcessTrace<()>, paths: &[PathBuf], image: &ModuleImage, found: &mut Executed) {
@@ -141,32 +163,9 @@ fn add(process: &ProcessTrace<()>, paths: &[PathBuf], image: &ModuleImage, found
     }
 }
 
-/// A regular expression that matches this name alone, as POSIX, ECMAScript and Rust read it: `\<` is a name's to some of them.
-pub fn only(name: &str) -> String {
-    format!("^{}$", escaped(name))
-}
-
-/// A regular expression that matches this text.
-pub fn escaped(text: &str) -> String {
-    let mut pattern = String::new();
-    for symbol in text.chars() {
-        if r"\.+*?()|[]{}^$".contains(symbol) {
-            pattern.push('\\');
-        }
-        pattern.push(symbol);
-    }
-    pattern
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_name_is_asked_for_literally() {
-        assert_eq!(only("BM_sort<int>/64"), "^BM_sort<int>/64$");
-        assert_eq!(only("of(a|b)[2]. x"), r"^of\(a\|b\)\[2\]\. x$");
-    }
 
     #[test]
     fn what_is_repeated_is_what_more_iterations_execute_more_of() {

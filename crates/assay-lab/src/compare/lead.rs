@@ -3,7 +3,7 @@
 use super::alike::alike;
 use super::bench::{SidePlayer, SidePlayers};
 use super::code::{BinaryPair, CodeFindings};
-use super::examine::{self, examine};
+use super::examine::{self, ExamineAsked, examine};
 use super::judge;
 use super::left_behind::Workplace;
 use super::measure::{self, VerdictProgress, Where};
@@ -127,7 +127,17 @@ pub fn run(asked: &CompareRequest, on: &mut dyn FnMut(Event)) -> Result<EndedCom
     put_sides(&ledger, comparison, &players)?;
     if let Some(code) = &code {
         keep_unchanged(&ledger, comparison, &code.unchanged)?;
-        examine(&ledger, comparison, (&players.1, &code.pairs), adapter, (&names[0], asked.budget), on)?;
+        let commits = |side: usize| players.0.get(side)?.1.as_deref();
+        let looked = ExamineAsked {
+            players: &players.1,
+            pairs: &code.pairs,
+            commits: commits(0).zip(commits(1)).map(|(old, new)| [old, new]),
+            adapter,
+            names: &names[0],
+            budget: asked.budget,
+            scratch: &work.scratch,
+        };
+        examine(&ledger, comparison, &looked, on)?;
     }
     let look = || -> Result<VerdictProgress> {
         let found = judge::judge(&ledger, comparison, &spec)?.judgement.contrasts;

@@ -10,8 +10,8 @@
 use super::alike::files;
 use super::bench::SidePlayer;
 use super::code::BinaryPair;
-use super::executed::{escaped, only};
 use super::places::Binaries;
+use super::select::{only_these, own_name};
 use crate::lead::git::{bytes, git, path};
 use anyhow::Result;
 use assay_link::adopt::bench::{self, Adapter, BenchCommand, Surroundings};
@@ -108,7 +108,12 @@ fn wired(asked: &UnchangedAsked<'_>, players: &mut [SidePlayer]) -> Result<Optio
         binaries.install_changed(&contents)?;
         let root = path(git(&player.bench.folder).args(["rev-parse", "--show-toplevel"]))?;
         let Ok(root) = root else { return Ok(None) };
-        let files = differing.iter().map(|file| root.join(file)).filter(|file| file.exists());
+        // cargo reads its own at every start.
+        let of_cargo = |file: &&PathBuf| {
+            file.file_name().is_some_and(|name| name == "Cargo.toml" || name == "Cargo.lock")
+        };
+        let read = differing.iter().filter(|file| !of_cargo(file));
+        let files = read.map(|file| root.join(file)).filter(|file| file.exists());
         let watched = files.chain(other_programs(&root, binaries)).collect();
         commands.push(BenchCommand { watched, ..player.bench.clone() });
     }
@@ -160,64 +165,9 @@ pub fn without(
     Some((commands, longest))
 }
 
-/// The command for these benchmarks only, where its library can be asked for some by name.
-///
-/// Google Benchmark takes an expression from the environment. criterion, divan and libtest take arguments, which are written at
-/// the end of a plain command; whether they understood them is seen by the names that they report.
-fn only_these(command: &BenchCommand, names: &[&str]) -> Option<BenchCommand> {
-    let all = |of: &dyn Fn(&str) -> String| names.iter().map(|name| of(name)).collect::<Vec<_>>().join("|");
-    let filter = match command.adapter {
-        Adapter::GoogleBenchmark => all(&|name| only(own_name(name))),
-        Adapter::Criterion => all(&only),
-        // The program is no part of the name that its filter sees; what stands between the others depends on the version.
-        Adapter::Divan => all(&|name| {
-            name.split('/').skip(1).map(escaped).collect::<Vec<_>>().join("(::|/| )(.*::)?") + "$"
-        }),
-        Adapter::Libtest => String::new(),
-        _ => return None,
-    };
-    let arguments = if command.adapter == Adapter::Libtest {
-        [&["--exact"], names].concat()
-    } else {
-        vec![filter.as_str()]
-    };
-    if arguments.iter().map(|word| word.len()).sum::<usize>() > LONGEST {
-        return None;
-    }
-    if command.adapter == Adapter::GoogleBenchmark {
-        return Some(BenchCommand { filter: Some(filter), ..command.clone() });
-    }
-    let words = with_arguments(&command.command, &arguments)?;
-    Some(BenchCommand { command: words, ..command.clone() })
-}
-
-/// A plain command with more arguments for the benchmark program; none where the shell would do something else with them.
-fn with_arguments(command: &str, arguments: &[&str]) -> Option<String> {
-    if command.contains(['|', '&', ';', '<', '>', '(', ')', '`', '#', '\n']) {
-        return None;
-    }
-    let has = |wanted: &str| command.split_whitespace().any(|word| word == wanted);
-    let mut words = command.to_owned();
-    if has("cargo") && !has("--") {
-        words += " --";
-    }
-    for argument in arguments {
-        words += &format!(" '{}'", argument.replace('\'', r"'\''"));
-    }
-    Some(words)
-}
-
-/// What a benchmark is called inside its program: names of several programs begin with the program's.
-fn own_name(name: &str) -> &str {
-    name.split_once(": ").map_or(name, |(_, own)| own)
-}
-
-/// Bytes of one argument or variable that every kernel takes, with room to spare.
-const LONGEST: usize = 100_000;
-
 /// Tracked files that differ between two commits, from the root of the tree; none where git cannot tell, or where a whole folder
-/// differs. cargo's own are left out: it reads them at every start.
-fn differing(commits: [&str; 2], folder: &Path) -> Result<Option<Vec<PathBuf>>> {
+/// differs.
+pub(super) fn differing(commits: [&str; 2], folder: &Path) -> Result<Option<Vec<PathBuf>>> {
     let [old, new] = commits;
     let listed = bytes(git(folder).args(["diff", "--raw", "-z", "--no-renames", "--no-abbrev", old, new]))?;
     let Ok(listed) = listed else { return Ok(None) };
@@ -228,9 +178,7 @@ fn differing(commits: [&str; 2], folder: &Path) -> Result<Option<Vec<PathBuf>>> 
         if submodule {
             return Ok(None);
         }
-        let file = PathBuf::from(OsStr::from_bytes(file));
-        let of_cargo = file.file_name().is_some_and(|name| name == "Cargo.toml" || name == "Cargo.lock");
-        files.extend((!of_cargo).then_some(file));
+        files.push(PathBuf::from(OsStr::from_bytes(file)));
     }
     Ok(Some(files))
 }
@@ -251,37 +199,3 @@ pub(super) fn is_program(path: &Path) -> bool {
 
 /// The mode by which git lists a submodule.
 const GITLINK: &[u8] = b"160000 ";
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked(adapter: Adapter, command: &str, names: &[&str]) -> Option<(String, Option<String>)> {
-        let command = BenchCommand { adapter, ..BenchCommand::new(command, Path::new("/")) };
-        only_these(&command, names).map(|found| (found.command, found.filter))
-    }
-
-    #[test]
-    fn each_library_is_asked_in_its_own_way() {
-        let google = asked(Adapter::GoogleBenchmark, "make bench", &["suite: BM<int>/8", "b"]);
-        assert_eq!(google, Some(("make bench".into(), Some("^BM<int>/8$|^b$".into()))));
-        let criterion = |command| asked(Adapter::Criterion, command, &["group/it's"]).map(|found| found.0);
-        assert_eq!(
-            criterion("cargo bench --bench b").as_deref(),
-            Some(r"cargo bench --bench b -- '^group/it'\''s$'")
-        );
-        assert_eq!(
-            criterion("cargo bench -- --noplot").as_deref(),
-            Some(r"cargo bench -- --noplot '^group/it'\''s$'")
-        );
-        assert_eq!(criterion("./b --bench").as_deref(), Some(r"./b --bench '^group/it'\''s$'"));
-        for script in ["cargo bench | tee log", "cargo bench; true", "(cargo bench)", "cargo bench > log"] {
-            assert_eq!(criterion(script), None, "{script}");
-        }
-        assert_eq!(asked(Adapter::Nanobench, "./b", &["a"]), None);
-        let divan = asked(Adapter::Divan, "./b", &["program/group/of 8"]).unwrap().0;
-        assert_eq!(divan, "./b 'group(::|/| )(.*::)?of 8$'");
-        let libtest = asked(Adapter::Libtest, "cargo bench", &["a::b", "c"]).unwrap().0;
-        assert_eq!(libtest, "cargo bench -- '--exact' 'a::b' 'c'");
-    }
-}

@@ -26,6 +26,7 @@ mod response;
 mod runner;
 mod rust;
 mod stand_in;
+mod started;
 mod words;
 mod zig;
 
@@ -35,6 +36,7 @@ pub use held::{HELD_VERSION, HeldLink};
 pub use link::{CapturedLink, Repeated, Replayed};
 pub use program::PlacementLimit;
 pub use stand_in::stand_in;
+pub use started::{StartedProgram, started};
 
 /// The variable by which a build tells stand-ins where to record.
 const VARIABLE: &str = "ASSAY_CAPTURE";

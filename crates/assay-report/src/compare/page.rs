@@ -144,16 +144,41 @@ pub struct DifferingFunction {
     pub name: String,
     /// What became of it.
     pub change: ExecutedChange,
-    /// Instructions per call on the baseline's side.
+    /// Instructions on the baseline's side, per call or iteration.
     pub baseline_instructions: Option<f64>,
-    /// Instructions per call on the candidate's side.
+    /// Instructions on the candidate's side.
     pub candidate_instructions: Option<f64>,
+    /// What the instructions are counted per.
+    #[serde(default)]
+    pub per: InstructionsPer,
     /// Its share of the instructions that the benchmark executes in functions of the build, on the side where it is larger, 0 to 1.
     /// Where the library can be asked for a number of iterations, only what they repeat counts: start-up code has a share of 0.
     #[serde(default)]
     pub share: Option<f64>,
-    /// Whether the lines it was made from are the same; `null` without debug information.
+    /// Whether its source is the same, by the lines that debug information has, else by the revisions; `null` where neither tells.
     pub same_source: Option<bool>,
+}
+
+/// What instructions are counted per.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum InstructionsPer {
+    /// A call of the function.
+    #[default]
+    Call,
+    /// An iteration of the benchmark, where its library can be asked for a number of them.
+    Iteration,
+}
+
+impl InstructionsPer {
+    /// As a word of a sentence.
+    pub fn word(self) -> &'static str {
+        match self {
+            InstructionsPer::Call => "call",
+            InstructionsPer::Iteration => "iteration",
+        }
+    }
 }
 
 /// What became of an executed function.

@@ -61,6 +61,7 @@ fn function(
         change,
         baseline_instructions: before,
         candidate_instructions: after,
+        per: InstructionsPer::Call,
         share: Some(0.125),
         same_source: same,
     }

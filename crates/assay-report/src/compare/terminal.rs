@@ -290,13 +290,16 @@ pub(super) fn function_told(function: &DifferingFunction) -> String {
     match (function.baseline_instructions, function.candidate_instructions) {
         (Some(before), Some(after)) if before > 0.0 => {
             told += &format!(
-                "; {} instructions per call, before {} ({})",
-                per_call(after),
-                per_call(before),
+                "; {} instructions per {}, before {} ({})",
+                instructions(after),
+                function.per.word(),
+                instructions(before),
                 words::change(after / before)
             );
         }
-        (None, Some(after)) => told += &format!("; {} instructions per call", per_call(after)),
+        (None, Some(after)) => {
+            told += &format!("; {} instructions per {}", instructions(after), function.per.word());
+        }
         _ => {}
     }
     match function.share {
@@ -307,12 +310,8 @@ pub(super) fn function_told(function: &DifferingFunction) -> String {
     told
 }
 
-fn per_call(instructions: f64) -> String {
-    if instructions < 100.0 {
-        format!("{instructions:.1}")
-    } else {
-        words::count(instructions.round() as u64)
-    }
+fn instructions(number: f64) -> String {
+    if number < 100.0 { format!("{number:.1}") } else { words::count(number.round() as u64) }
 }
 
 fn one_sided(page: &ComparePage, sheet: &mut Sheet) {

@@ -8,6 +8,7 @@
 //! as long as it likes.
 
 use super::CRITERION_VARIABLE;
+use super::started::{LIST_VARIABLE, write_down};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -49,9 +50,15 @@ fn has_runner(folder: &Path, cargo_home: Option<OsString>, home: Option<OsString
     files.any(|file| fs::read_to_string(file).is_ok_and(|text| text.contains("runner")))
 }
 
-/// Becomes the program; returns only if that fails. The first word is the program.
-pub fn become_program(words: &[OsString]) -> io::Error {
-    let Some((program, own)) = words.split_first() else { return io::ErrorKind::InvalidInput.into() };
+/// Becomes the program, or writes down that it would. The first word is the program.
+///
+/// # Errors
+/// It cannot become the program, or not be written down.
+pub fn become_program(words: &[OsString]) -> io::Result<()> {
+    let Some((program, own)) = words.split_first() else { return Err(io::ErrorKind::InvalidInput.into()) };
+    if let Some(list) = std::env::var_os(LIST_VARIABLE) {
+        return write_down(words, Path::new(&list));
+    }
     let mut command = Command::new(program);
     command.args(own);
     if let Some(seconds) = std::env::var_os(CRITERION_VARIABLE)
@@ -59,7 +66,7 @@ pub fn become_program(words: &[OsString]) -> io::Error {
     {
         command.args(further(own, &bytes, &seconds));
     }
-    command.exec()
+    Err(command.exec())
 }
 
 /// The words that are added to the user's.

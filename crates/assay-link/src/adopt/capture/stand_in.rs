@@ -29,7 +29,8 @@ pub fn stand_in() -> Option<ExitCode> {
         return Some(failed("rustc", &rust::become_rustc(&words)));
     }
     if name == runner::NAME {
-        return Some(failed("the benchmark", &runner::become_program(&words)));
+        let became = runner::become_program(&words);
+        return Some(became.map_or_else(|error| failed("the benchmark", &error), |()| ExitCode::SUCCESS));
     }
     if let Some(driver) = rust::driver(&called) {
         return Some(failed(&driver.to_string_lossy(), &rust::become_driver(&driver, &words)));

@@ -101,10 +101,10 @@ function spreads(page, kept) {
 /** @param {any[]} effects */
 function changedFunctions(effects) {
   const rows = effects.flatMap(({ contrast }) =>
-    contrast.functions.map((/** @type {any} */ one) => [contrast.benchmark, el("code", {}, one.name), spoken(one.change), one.baseline_instructions === null ? "" : digits(one.baseline_instructions), one.candidate_instructions === null ? "" : digits(one.candidate_instructions), (one.share ?? null) === null ? "" : share(one.share), one.same_source === null ? "" : one.same_source ? "yes" : "no"]),
+    contrast.functions.map((/** @type {any} */ one) => [contrast.benchmark, el("code", {}, one.name), spoken(one.change), one.baseline_instructions === null ? "" : digits(one.baseline_instructions), one.candidate_instructions === null ? "" : digits(one.candidate_instructions), one.per, (one.share ?? null) === null ? "" : share(one.share), one.same_source === null ? "" : one.same_source ? "yes" : "no"]),
   );
   if (rows.length === 0) return null;
-  return el("div", {}, el("h3", {}, "Functions that differ"), table(["benchmark", "function", "change", "instructions per call before", "after", "share of all", "same source"], rows, "Functions that differ"));
+  return el("div", {}, el("h3", {}, "Functions that differ"), table(["benchmark", "function", "change", "instructions before", "after", "per", "share of all", "same source"], rows, "Functions that differ"));
 }
 
 /** @param {any} factors */

@@ -1,0 +1,321 @@
+//! Which definitions of two source trees differ, and which functions may be made from one that does?
+//!
+//! Method: source text is cut into definitions (functions, types, variables, macros), each with the names that it defines and those
+//! that it mentions. Definitions that only one tree has are changed. A function's source is the same if no chain of names leads from
+//! it to a changed definition; everything that a compiler may inline into it is on such a chain.
+//! Limits: C, C++ and Rust. Text is not preprocessed, and names have no scopes, so more counts as changed than is. What can act
+//! without being named (operators, traits, macros that define something, conditions and includes) makes all of it unknown where
+//! it changed. Source that a build generates is not seen.
+//! Checked by: texts below; `codegen-drift` in the comparisons of assay's tests.
+
+mod items;
+mod tokens;
+
+use items::{Definition, FileDefinitions};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// A language by how its text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// C, C++ and what is included into them.
+    C,
+    /// Rust.
+    Rust,
+}
+
+impl Language {
+    /// Of a file's name; none for what has no definitions.
+    pub fn of(file: &str) -> Option<Language> {
+        let (_, ending) = file.rsplit_once('.')?;
+        match ending {
+            "c" | "h" | "cc" | "cpp" | "cxx" | "C" | "hh" | "hpp" | "hxx" | "inc" | "inl" | "ipp" | "tcc" => {
+                Some(Language::C)
+            }
+            "rs" => Some(Language::Rust),
+            _ => None,
+        }
+    }
+}
+
+/// The source files of one tree.
+#[derive(Debug, Default)]
+pub struct SourceTree {
+    files: BTreeMap<String, FileDefinitions>,
+    spaces: BTreeSet<String>,
+}
+
+impl SourceTree {
+    /// Adds a file by its path in the tree, the same in both trees.
+    ///
+    /// Cost: linear in its length.
+    pub fn add(&mut self, path: &str, language: Language, text: &str) {
+        let file = items::read(language, text);
+        self.spaces.extend(file.spaces.iter().cloned());
+        if language == Language::Rust {
+            // Modules are called as their files.
+            self.spaces.extend(tokens::names(language, path));
+        }
+        self.files.insert(path.to_owned(), file);
+    }
+
+    /// Adds a crate of the tree, as its manifest calls it.
+    pub fn add_crate(&mut self, name: &str) {
+        self.spaces.insert(name.replace('-', "_"));
+    }
+
+    fn definitions(&self) -> impl Iterator<Item = &Definition> {
+        self.files.values().flat_map(|file| &file.definitions)
+    }
+}
+
+/// What differs between two trees.
+#[derive(Debug)]
+pub struct ChangedDefinitions {
+    /// Names of definitions that differ.
+    changed: BTreeSet<String>,
+    /// Something differs that may act anywhere.
+    anywhere: bool,
+    /// What the definitions of a name mention, in either tree.
+    mentioned: BTreeMap<String, BTreeSet<String>>,
+    /// Namespaces, modules and crates of either tree.
+    spaces: BTreeSet<String>,
+    /// Functions whose symbol does not say with which types they were made.
+    generic: BTreeSet<String>,
+}
+
+impl ChangedDefinitions {
+    /// Compares two trees.
+    pub fn between(old: &SourceTree, new: &SourceTree) -> ChangedDefinitions {
+        let mut counts: BTreeMap<&Definition, i64> = BTreeMap::new();
+        for (tree, step) in [(old, -1), (new, 1)] {
+            for definition in tree.definitions() {
+                *counts.entry(definition).or_default() += step;
+            }
+        }
+        let differing: Vec<&Definition> =
+            counts.iter().filter(|(_, count)| **count != 0).map(|(definition, _)| *definition).collect();
+        let conditions = old
+            .files
+            .iter()
+            .any(|(path, file)| new.files.get(path).is_some_and(|other| other.conditions != file.conditions));
+        let mut mentioned: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for definition in counts.keys() {
+            for name in &definition.names {
+                mentioned.entry(name.clone()).or_default().extend(definition.mentions.iter().cloned());
+            }
+        }
+        ChangedDefinitions {
+            anywhere: conditions || differing.iter().any(|definition| definition.acts_anywhere),
+            changed: differing.iter().flat_map(|definition| definition.names.iter().cloned()).collect(),
+            mentioned,
+            spaces: old.spaces.union(&new.spaces).cloned().collect(),
+            generic: counts
+                .keys()
+                .filter(|definition| definition.is_generic)
+                .flat_map(|definition| definition.names.iter().cloned())
+                .collect(),
+        }
+    }
+
+    /// Whether the source of a function, given by its demangled name, is the same in both trees; none where that cannot be told.
+    pub fn is_same_source(&self, function: &str) -> Option<bool> {
+        let names = tokens::names(Language::C, function);
+        let path = path_of(function);
+        let (own, around) = path.split_last()?;
+        // What is a library's has source that no revision has.
+        let is_known = |name: &String| self.spaces.contains(name) || self.mentioned.contains_key(name);
+        if !self.mentioned.contains_key(own) || self.generic.contains(own) || !around.iter().all(is_known) {
+            return None;
+        }
+        if self.changed.contains(own) {
+            return Some(false);
+        }
+        let mut waiting: VecDeque<&String> = names.iter().collect();
+        let mut seen: BTreeSet<&String> = names.iter().collect();
+        while let Some(name) = waiting.pop_front() {
+            if self.changed.contains(name) {
+                return None;
+            }
+            let Some(mentioned) = self.mentioned.get(name) else { continue };
+            waiting.extend(mentioned.iter().filter(|other| seen.insert(other)));
+        }
+        (!self.anywhere).then_some(true)
+    }
+}
+
+/// The names that lead to a function, and its own: `ns`, `Stack`, `push` of `void ns::Stack<int>::push(int)`. What compilers split
+/// off is the function's, closures are that of the function that they stand in.
+fn path_of(function: &str) -> Vec<String> {
+    let (mut plain, mut depth) = (String::new(), 0);
+    for symbol in function.split('(').next().unwrap_or_default().chars() {
+        match symbol {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ if depth == 0 => plain.push(symbol),
+            _ => {}
+        }
+    }
+    // A type that it gives stands ahead, and a clone's number behind.
+    let path = plain.split_whitespace().last().unwrap_or_default();
+    let path = path.split('.').next().unwrap_or_default();
+    let parts = path.split("::").filter(|part| !part.starts_with(['{', '[']));
+    parts.flat_map(|part| tokens::names(Language::C, part)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_s_path_is_without_types_and_what_compilers_add() {
+        let path = |function: &str| path_of(function).join("/");
+        assert_eq!(path("void ns::Stack<int, ns::A>::push(int, ns::B)"), "ns/Stack/push");
+        assert_eq!(path("hot.constprop.0"), "hot");
+        assert_eq!(path("ns::run(int)::{lambda(int)#1}::operator()(int) const"), "ns/run");
+        assert_eq!(path("itoa::plain::{{closure}}"), "itoa/plain");
+        assert_eq!(path("<itoa::Buffer as core::fmt::Display>::fmt"), "fmt");
+    }
+
+    fn changed(language: Language, old: &str, new: &str) -> ChangedDefinitions {
+        let tree = |text: &str| {
+            let mut tree = SourceTree::default();
+            tree.add("it", language, text);
+            tree.add_crate("itoa");
+            tree
+        };
+        ChangedDefinitions::between(&tree(old), &tree(new))
+    }
+
+    const C: &str = "
+        #define SCALE 3
+        static int helper(int x) { return x * SCALE; } // as it is
+        struct point { int a, b; };
+        static const int table[] = {1, 2, 3};
+        __attribute__((noinline)) int hot(const int *data, int n) {
+            int sum = 0;
+            for (int i = 0; i < n; i++) { sum += helper(data[i]); }
+            return sum;
+        }
+        int cold(struct point *p) { return p->a + table[1]; }
+        ";
+
+    fn c(from: &str, to: &str, function: &str) -> Option<bool> {
+        assert!(C.contains(from), "{from}");
+        changed(Language::C, C, &C.replace(from, to)).is_same_source(function)
+    }
+
+    #[test]
+    fn a_function_that_nothing_changed_leads_to_has_the_same_source() {
+        assert_eq!(c("int cold", "int unused(int x) { return x; } int cold", "hot"), Some(true));
+        assert_eq!(c("return p->a", "return 7 + p->a", "hot"), Some(true));
+        assert_eq!(c("// as it is", "/* hot { */", "hot"), Some(true), "comments are no source");
+        assert_eq!(c("int sum = 0;\n", "int sum\n = 0;", "hot"), Some(true), "nor are blanks");
+        assert_eq!(c("int cold", "int cold", "hot"), Some(true));
+    }
+
+    #[test]
+    fn a_changed_function_or_anything_that_it_is_made_from_is_no_drift() {
+        assert_eq!(c("sum = 0", "sum = 1", "hot"), Some(false));
+        assert_eq!(c("noinline", "hot", "hot"), Some(false), "its attributes are its source");
+        for (from, to) in [("x * SCALE", "x + SCALE"), ("SCALE 3", "SCALE 4")] {
+            assert_eq!(c(from, to, "hot"), None, "{from} reaches it");
+        }
+        for (from, to) in [("{1, 2, 3}", "{1, 2, 4}"), ("int a, b", "int b, a"), ("int a", "long a")] {
+            assert_eq!(c(from, to, "cold"), None, "{from} reaches it");
+            assert_eq!(c(from, to, "hot"), Some(true), "{from} does not");
+        }
+    }
+
+    #[test]
+    fn what_acts_without_being_named_makes_all_unknown() {
+        for (from, to) in [
+            ("#define SCALE 3", "#include <math.h>\n#define SCALE 3"),
+            ("int cold", "DEFINE_SOMETHING(hot, 3)\nint cold"),
+            ("int cold", "point operator+(point a, point b) { return a; } int cold"),
+            ("int cold", "int (*through)(int) = helper; int cold"),
+        ] {
+            assert_eq!(c(from, to, "hot"), None, "{to}");
+        }
+        assert_eq!(c("int cold", "int cold", "of_a_library"), None, "no source of it is known");
+    }
+
+    const CPP: &str = "
+        namespace ns {
+        template <class T = int>
+        class Stack : public Base<T> {
+         public:
+          explicit Stack(int n) : size_(n), data_{new T[n]} {}
+          void push(T value) { data_[size_++] = value; }
+          T pop() { return data_[--size_]; }
+         private:
+          int size_ = 0;
+          T *data_;
+        };
+        template <typename T> T twice(T x) { return x + x; }
+        int run(int n) { Stack<int> all(n); all.push(n); return all.pop(); }
+        int other(int n) { return twice(n); }
+        auto text() { return R\"(a \" { b)\"; }
+        }
+        ";
+
+    #[test]
+    fn members_of_classes_are_definitions_of_their_own() {
+        let of = |from: &str, to: &str, function: &str| {
+            assert!(CPP.contains(from), "{from}");
+            changed(Language::C, CPP, &CPP.replace(from, to)).is_same_source(function)
+        };
+        assert_eq!(of("[--size_]", "[size_--]", "ns::run(int)"), None);
+        assert_eq!(of("[--size_]", "[size_--]", "ns::other(int)"), Some(true));
+        assert_eq!(of("[--size_]", "[size_--]", "int ns::twice<int>(int)"), Some(true));
+        assert_eq!(of("T *data_", "T * __restrict data_", "ns::run(int)"), None);
+        assert_eq!(of("int size_ = 0", "long size_ = 0", "ns::Stack<int>::push(int)"), None);
+        assert_eq!(of("x + x", "2 * x", "ns::other(int)"), None);
+        assert_eq!(of("x + x", "2 * x", "ns::run(int)"), Some(true));
+        assert_eq!(of("a \" { b", "a \" } b", "ns::run(int)"), Some(true));
+        assert_eq!(of("a \" { b", "a \" } b", "ns::text()"), Some(false));
+        assert_eq!(of("T pop()", "void clear() {} T pop()", "ns::run(int)"), Some(true));
+    }
+
+    const RUST: &str = "
+        use std::fmt;
+        /// Words with 'quotes' and {
+        pub struct Buffer<'a> { bytes: &'a mut [u8; 40], at: usize }
+        impl<'a> Buffer<'a> {
+            #[inline]
+            pub fn format(&mut self, value: u64) -> &str { self.write(value, '{') }
+            fn write(&mut self, value: u64, _end: char) -> &str { todo!() }
+        }
+        impl fmt::Display for Buffer<'_> { fn fmt(&self) -> bool { r#\"a \"{\"#.is_empty() } }
+        const LUT: [u8; 4] = { let x = [1, 2, 3, 4]; x };
+        pub fn plain(n: usize) -> u8 { LUT[n] }
+        struct Sum<T> { of: T }
+        impl<T: Add> Sum<T> { fn add(&mut self, value: T) { self.of += value; } }
+        fn apply(of: impl Fn(u8)) { of(3) }
+        ";
+
+    #[test]
+    fn rust_is_read_as_well() {
+        let of = |from: &str, to: &str, function: &str| {
+            assert!(RUST.contains(from), "{from}");
+            changed(Language::Rust, RUST, &RUST.replace(from, to)).is_same_source(function)
+        };
+        let buffer = "itoa::Buffer::format";
+        assert_eq!(of("pub fn plain", "fn unused() {} pub fn plain", buffer), Some(true));
+        assert_eq!(of("todo!()", "panic!()", buffer), None);
+        assert_eq!(of("todo!()", "panic!()", "itoa::plain"), Some(true));
+        assert_eq!(of("#[inline]", "", buffer), Some(false));
+        assert_eq!(of("[1, 2, 3, 4]", "[1, 2, 3, 5]", "itoa::plain"), None);
+        assert_eq!(of("at: usize", "at: u32", buffer), None);
+        assert_eq!(of("is_empty", "is_ascii", "itoa::plain"), None, "traits act without being named");
+        assert_eq!(of("use std::fmt;", "use core::fmt;", "itoa::plain"), Some(true));
+        assert_eq!(of("pub fn plain", "fn unused() {} pub fn plain", "other::plain"), None, "a library's");
+        let same = changed(Language::Rust, RUST, RUST);
+        assert_eq!(
+            same.is_same_source("itoa::Sum::add"),
+            None,
+            "made for types that its symbol does not name"
+        );
+        assert_eq!(same.is_same_source("itoa::apply"), None);
+        assert_eq!(same.is_same_source("itoa::plain"), Some(true));
+    }
+}
