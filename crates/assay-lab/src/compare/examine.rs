@@ -90,9 +90,7 @@ pub fn examine(
             )?;
             continue;
         }
-        let name = name.as_str();
-        let sides =
-            executed_sides(players, pairs, (!is_whole).then_some((name, counts_iterations)), asked.scratch);
+        let sides = executed_sides(asked, pairs, (!is_whole).then_some(name));
         let found = match sides {
             Ok(sides) => code::found(pairs, &sides, &sources),
             Err(why) => unknown(&why),
