@@ -1,6 +1,7 @@
 //! `assay compare` from two revisions to verdicts, on a project that prints its figures instead of taking them: what is said
 //! of them must then be the same on any machine.
 
+mod drift;
 mod proven;
 
 use serde_json::Value;
