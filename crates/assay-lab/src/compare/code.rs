@@ -13,6 +13,7 @@ use assay_trace::sites::names::{brief, demangle};
 use assay_trace::sites::source::SourceFiles;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
@@ -143,81 +144,105 @@ impl<'a> KnownSource<'a> {
     }
 }
 
+/// How much functions execute, as it is told: of all iterations, or from start to end.
+struct CountedWork<'a> {
+    sides: &'a [Executed; 2],
+    iterations: Option<f64>,
+    /// By which shares are taken; `None` where other things are counted as well.
+    totals: Option<[u64; 2]>,
+}
+
+impl<'a> CountedWork<'a> {
+    fn of(executed: &'a ExecutedSides) -> CountedWork<'a> {
+        let totals = |sides: &[Executed; 2]| Some([total(&sides[0]), total(&sides[1])]);
+        match &executed.repeated {
+            Some(repeated) => CountedWork {
+                sides: &repeated.sides,
+                iterations: Some(f64::from(repeated.iterations)),
+                totals: totals(&repeated.sides).filter(|_| repeated.alone),
+            },
+            None => CountedWork { sides: &executed.all, iterations: None, totals: totals(&executed.all) },
+        }
+    }
+
+    /// A function that one side executes, or both.
+    fn differing(&self, pair: &BinaryPair, change: &FunctionChange) -> DifferingFunction {
+        let work = of_places(change, |side, address| {
+            self.sides[side].get(&pair.paths[side][0])?.get(&address).copied()
+        });
+        let [before, after] = work.map(|work| match self.iterations {
+            Some(iterations) => Some(work?.instructions as f64 / iterations),
+            None => work?.per_call(),
+        });
+        let share = self.totals.map(|totals| {
+            let of = |side: usize| {
+                let instructions = work[side].map_or(0, |work| work.instructions);
+                instructions as f64 / totals[side].max(1) as f64
+            };
+            of(0).max(of(1))
+        });
+        DifferingFunction {
+            name: change.name.clone(),
+            change: match change.own {
+                CodeChange::OnlyOld => ExecutedChange::OnlyBaseline,
+                CodeChange::OnlyNew => ExecutedChange::OnlyCandidate,
+                CodeChange::Unknown => ExecutedChange::Unknown,
+                _ => ExecutedChange::Changed,
+            },
+            baseline_instructions: before,
+            candidate_instructions: after,
+            per: if self.iterations.is_some() { InstructionsPer::Iteration } else { InstructionsPer::Call },
+            share: if work == [None, None] { Some(0.0) } else { share },
+            same_source: None,
+        }
+    }
+}
+
 /// What the functions that a benchmark executes say.
 pub fn found(pairs: &[BinaryPair], sides: &ExecutedSides, sources: &KnownSource<'_>) -> CodeFindings {
-    let executed = [&sides.all[0], &sides.all[1]];
-    let (counted, iterations) = match &sides.repeated {
-        Some(repeated) => (&repeated.sides, Some(f64::from(repeated.iterations))),
-        None => (&sides.all, None),
-    };
-    let totals = [total(&counted[0]), total(&counted[1])];
+    let counted = CountedWork::of(sides);
     let mut functions = Vec::new();
     let (mut count, mut same, mut known, mut closed) = (0, true, true, true);
     for pair in pairs {
-        let work: [Option<&BTreeMap<u64, FunctionWork>>; 2] =
-            [executed[0].get(&pair.paths[0][0]), executed[1].get(&pair.paths[1][0])];
         for change in &pair.changes {
-            let of = |side: usize, place: Option<&assay_pure::placement::layout::FunctionPlace>| {
-                place.and_then(|place| work[side]?.get(&place.address).copied())
-            };
-            let (before, after) = (of(0, change.old.as_ref()), of(1, change.new.as_ref()));
-            if before.is_none() && after.is_none() {
+            let work = of_places(change, |side, address| {
+                sides.all[side].get(&pair.paths[side][0])?.get(&address).copied()
+            });
+            if work == [None, None] {
                 continue;
             }
             count += 1;
             closed &= change.reached == Reached::Same;
-            let calls = [before.and_then(|work| work.per_call()), after.and_then(|work| work.per_call())];
             if change.is_same_code() {
+                let [before, after] = work.map(|work| work.and_then(|work| work.per_call()));
                 // The same code in another number of steps reads other data: that is no difference of place.
-                let steps = calls[0]
-                    .zip(calls[1])
-                    .is_none_or(|(before, after)| (after / before).ln().abs() <= SAME_WORK);
-                known &= steps;
+                known &=
+                    before.zip(after).is_none_or(|(before, after)| (after / before).ln().abs() <= SAME_WORK);
                 continue;
             }
             same = false;
             known &= change.own != CodeChange::Unknown;
-            let work = |side: usize, place: Option<&assay_pure::placement::layout::FunctionPlace>| {
-                counted[side].get(&pair.paths[side][0])?.get(&place?.address).copied()
-            };
-            let work = [work(0, change.old.as_ref()), work(1, change.new.as_ref())];
-            let each = work.map(|work| match iterations {
-                Some(iterations) => Some(work?.instructions as f64 / iterations),
-                None => work?.per_call(),
-            });
-            let shares = [0, 1].map(|side| {
-                let instructions = work[side].map_or(0, |work| work.instructions);
-                instructions as f64 / totals[side].max(1) as f64
-            });
-            functions.push(DifferingFunction {
-                name: change.name.clone(),
-                change: match change.own {
-                    CodeChange::OnlyOld => ExecutedChange::OnlyBaseline,
-                    CodeChange::OnlyNew => ExecutedChange::OnlyCandidate,
-                    CodeChange::Unknown => ExecutedChange::Unknown,
-                    _ => ExecutedChange::Changed,
-                },
-                baseline_instructions: each[0],
-                candidate_instructions: each[1],
-                per: if iterations.is_some() { InstructionsPer::Iteration } else { InstructionsPer::Call },
-                share: Some(shares[0].max(shares[1])),
-                same_source: sources.is_same(pair, change),
-            });
+            let same_source = sources.is_same(pair, change);
+            functions.push(DifferingFunction { same_source, ..counted.differing(pair, change) });
         }
     }
-    known &= pairs.iter().all(|pair| unlisted_are_alike(pair, executed));
+    known &= pairs.iter().all(|pair| unlisted_are_alike(pair, &sides.all));
     name_readably(&mut functions);
-    let sizes = |function: &DifferingFunction| [weight(function), function.share.unwrap_or_default()];
-    functions.sort_by(|one, other| {
-        let larger = sizes(other).partial_cmp(&sizes(one)).unwrap_or(std::cmp::Ordering::Equal);
-        larger.then_with(|| one.name.cmp(&other.name))
-    });
+    functions.sort_by(by_weight);
     let identical = if !same && functions.iter().any(|function| function.change != ExecutedChange::Unknown) {
         Some(false)
     } else {
         (known && same && count > 0).then_some(true)
     };
     CodeFindings { executed: Some(count), functions, identical, closed, unknown: None }
+}
+
+/// What a function did on both sides, by its address on each.
+fn of_places(
+    change: &FunctionChange,
+    work: impl Fn(usize, u64) -> Option<FunctionWork>,
+) -> [Option<FunctionWork>; 2] {
+    [(0, &change.old), (1, &change.new)].map(|(side, place)| work(side, place.as_ref()?.address))
 }
 
 /// Names as the source has them, with their parameters only where several would be called alike.
@@ -231,7 +256,7 @@ fn name_readably(functions: &mut [DifferingFunction]) {
 
 /// Code by symbols without a size (start-up code, hand-written assembly) is in no list of changes: it counts as the same if
 /// both sides execute the same names in the same number of instructions.
-fn unlisted_are_alike(pair: &BinaryPair, executed: [&Executed; 2]) -> bool {
+fn unlisted_are_alike(pair: &BinaryPair, executed: &[Executed; 2]) -> bool {
     let of = |side: usize| -> BTreeSet<(String, FunctionWork)> {
         let places = pair.changes.iter().filter_map(|change| [&change.old, &change.new][side].as_ref());
         let listed: BTreeSet<u64> = places.map(|place| place.address).collect();
@@ -284,29 +309,9 @@ pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -
     let named = |cause, evidence: String| CauseEvidence { cause, share: None, evidence };
     let differs =
         verdict.verdict.is_difference() || verdict.code.is_some_and(|code| margin.is_exceeded_by(code.ratio));
-    let mut worked: Vec<(f64, &DifferingFunction)> = found
-        .functions
-        .iter()
-        .filter(|function| function.change == ExecutedChange::Changed && function.share != Some(0.0))
-        .filter_map(|function| Some((ratio(function)?, function)))
-        .filter(|(ratio, _)| ratio.ln().abs() > SAME_WORK)
-        .filter(|(ratio, _)| verdict.code.is_some_and(|code| (code.ratio > 1.0) == (*ratio > 1.0)))
-        .collect();
-    worked.sort_by(|one, other| weight(other.1).total_cmp(&weight(one.1)));
-    if let Some((ratio, function)) = worked.first().filter(|_| differs) {
-        let of_all = function.share.map(|share| format!("; it is {} of all", words::fraction(share)));
-        causes.push(named(
-            Cause::Work,
-            format!(
-                "{} executes {} instructions per {}, before {} ({}){}",
-                function.name,
-                words::short(function.candidate_instructions.unwrap_or_default()),
-                function.per.word(),
-                words::short(function.baseline_instructions.unwrap_or_default()),
-                words::change(*ratio),
-                of_all.unwrap_or_default()
-            ),
-        ));
+    let towards = verdict.code.map(|code| code.ratio > 1.0);
+    if let Some(evidence) = towards.filter(|_| differs).and_then(|slower| work(&found.functions, slower)) {
+        causes.push(named(Cause::Work, evidence));
     }
     let drifted: Vec<&str> = found
         .functions
@@ -324,14 +329,78 @@ pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -
     causes
 }
 
-/// What a function's change of instructions makes of those of the benchmark: |ln ratio| times its share.
-fn weight(function: &DifferingFunction) -> f64 {
-    ratio(function).map_or(0.0, |ratio| ratio.ln().abs() * function.share.unwrap_or(1.0))
+/// Which functions execute more, or fewer, instructions: the one that weighs most, or all together where code moved between them,
+/// as a compiler does that no longer inlines one.
+fn work(functions: &[DifferingFunction], more: bool) -> Option<String> {
+    let mut repeated: Vec<&DifferingFunction> = functions
+        .iter()
+        .filter(|function| function.change != ExecutedChange::Unknown && function.share != Some(0.0))
+        .collect();
+    repeated.sort_by(|one, other| by_weight(one, other));
+    let goes_along = |(before, after): (f64, f64)| {
+        let ratio = after / before;
+        before > 0.0 && ratio.ln().abs() > SAME_WORK && (ratio > 1.0) == more
+    };
+    let per = repeated.first()?.per;
+    let has_moved = repeated.iter().any(|function| function.change != ExecutedChange::Changed);
+    let (who, (before, after), share) = if per == InstructionsPer::Iteration && has_moved {
+        let sum = |of: fn(&DifferingFunction) -> Option<f64>| -> f64 {
+            repeated.iter().filter_map(|function| of(function)).sum()
+        };
+        let both =
+            (sum(|function| function.baseline_instructions), sum(|function| function.candidate_instructions));
+        let shares: Option<f64> = repeated.iter().map(|function| function.share).sum();
+        let names: Vec<&str> = repeated.iter().map(|function| function.name.as_str()).collect();
+        let who = match names.as_slice() {
+            [one] => format!("{one} executes"),
+            [one, other] => format!("{one} and {other} execute"),
+            [one, other, ..] => format!("{one}, {other} and {} more execute", names.len() - 2),
+            [] => return None,
+        };
+        (who, both, shares.map(|share| share.min(1.0)))
+    } else {
+        let changed = |function: &&&DifferingFunction| {
+            function.change == ExecutedChange::Changed && both(function).is_some_and(goes_along)
+        };
+        let function = repeated.iter().find(changed)?;
+        (format!("{} executes", function.name), both(function)?, function.share)
+    };
+    if !goes_along((before, after)) {
+        return None;
+    }
+    let of_all = share.map(|share| format!("; {} of all", words::fraction(share)));
+    Some(format!(
+        "{who} {} instructions per {}, before {} ({}){}",
+        words::short(after),
+        per.word(),
+        words::short(before),
+        words::change(after / before),
+        of_all.unwrap_or_default()
+    ))
 }
 
-fn ratio(function: &DifferingFunction) -> Option<f64> {
-    let (before, after) = (function.baseline_instructions?, function.candidate_instructions?);
-    (before > 0.0 && after > 0.0).then_some(after / before)
+/// The one that weighs most first.
+fn by_weight(one: &DifferingFunction, other: &DifferingFunction) -> Ordering {
+    weight(other).total_cmp(&weight(one)).then_with(|| one.name.cmp(&other.name))
+}
+
+/// What a function's change of instructions makes of those of the benchmark: instructions per iteration, or |ln ratio| times its
+/// share where iterations are not known.
+fn weight(function: &DifferingFunction) -> f64 {
+    let (before, after) = (function.baseline_instructions, function.candidate_instructions);
+    match function.per {
+        InstructionsPer::Iteration => (after.unwrap_or_default() - before.unwrap_or_default()).abs(),
+        InstructionsPer::Call => {
+            let ratio = both(function).map_or(0.0, |(before, after)| (after / before).ln().abs());
+            ratio * function.share.unwrap_or(1.0)
+        }
+    }
+}
+
+/// Instructions of both sides.
+fn both(function: &DifferingFunction) -> Option<(f64, f64)> {
+    let both = (function.baseline_instructions?, function.candidate_instructions?);
+    (both.0 > 0.0 && both.1 > 0.0).then_some(both)
 }
 
 #[cfg(test)]
@@ -424,11 +493,34 @@ mod tests {
             of(changed("seldom", 100.0, 150.0, None), 0.01),
             of(changed("hot", 100.0, 112.5, None), 0.61),
         ];
-        let said =
-            "hot executes 112 instructions per call, before 100 (+12.5 %); it is 61 % of all".to_owned();
+        let said = "hot executes 112 instructions per call, before 100 (+12.5 %); 61 % of all".to_owned();
         assert_eq!(kinds(functions, 1.07), [(Cause::Work, said)]);
         let start = vec![of(changed("start", 10.0, 90.0, None), 0.0)];
         assert_eq!(kinds(start, 1.07), []);
+    }
+
+    #[test]
+    fn work_is_that_of_all_functions_where_code_moved_between_them() {
+        let of = |function: DifferingFunction, share: f64| DifferingFunction {
+            per: InstructionsPer::Iteration,
+            share: Some(share),
+            ..function
+        };
+        let outlined = |name: &str| DifferingFunction {
+            change: ExecutedChange::OnlyCandidate,
+            baseline_instructions: None,
+            ..changed(name, 0.0, 34.0, None)
+        };
+        // The loop has fewer instructions, and calls what was inlined into it.
+        let functions = || vec![of(outlined("format"), 0.4), of(changed("run", 63.0, 50.0, None), 0.5)];
+        let said =
+            "format and run execute 84.0 instructions per iteration, before 63.0 (+33.3 %); 90 % of all";
+        assert_eq!(kinds(functions(), 1.5), [(Cause::Work, said.to_owned())]);
+        assert_eq!(kinds(functions(), 0.9), [], "more instructions make nothing faster");
+        let start = || of(outlined("start"), 0.0);
+        let said = "run executes 50.0 instructions per iteration, before 63.0 (-20.6 %); 50 % of all";
+        let functions = vec![start(), of(changed("run", 63.0, 50.0, None), 0.5)];
+        assert_eq!(kinds(functions, 0.8), [(Cause::Work, said.to_owned())]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::bench::SidePlayer;
 use super::code::{self, BinaryPair, CodeFindings, KnownSource};
-use super::executed::{ExecutedSides, RepeatedSides, executed, more};
+use super::executed::{Executed, ExecutedSides, RepeatedSides, executed, more};
 use super::places::Binaries;
 use super::select::{counted, traced};
 use super::sources::changed_definitions;
@@ -10,6 +10,7 @@ use crate::store::Ledger;
 use anyhow::Result;
 use assay_link::adopt::bench::{Adapter, BenchCommand};
 use assay_pure::event::Event;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -76,6 +77,7 @@ pub fn examine(
         return names.iter().try_for_each(|name| keep(name, &unknown(&why)));
     }
     let total = names.len() as u64;
+    let mut others = ExecutedOthers::new();
     let (begun, patience) = (Instant::now(), Duration::from_secs_f64(asked.budget * SHARE));
     for (name, done) in names.into_iter().zip(1..) {
         if assay_linux::interrupt::asked() {
@@ -90,7 +92,7 @@ pub fn examine(
             )?;
             continue;
         }
-        let sides = executed_sides(asked, pairs, (!is_whole).then_some(name));
+        let sides = executed_sides(asked, pairs, (!is_whole).then_some(name), &mut others);
         let found = match sides {
             Ok(sides) => code::found(pairs, &sides, &sources),
             Err(why) => unknown(&why),
@@ -101,12 +103,16 @@ pub fn examine(
     Ok(())
 }
 
+/// What commands executed, by side: one that stands for several benchmarks is executed once.
+type ExecutedOthers = BTreeMap<(usize, String), Executed>;
+
 /// What both sides execute: a benchmark that can be asked for by name, a second time in another number of iterations where they can
 /// be counted.
 fn executed_sides(
     asked: &ExamineAsked<'_>,
     pairs: &[BinaryPair],
     name: Option<&String>,
+    others: &mut ExecutedOthers,
 ) -> Result<ExecutedSides, String> {
     let of = |side: usize, command: &BenchCommand| {
         let images = pairs.iter().map(|pair| (pair.paths[side].as_slice(), pair.image(side)));
@@ -121,14 +127,22 @@ fn executed_sides(
     let all = [of(0, &alone[0].whole)?, of(1, &alone[1].whole)?];
     let knows_numbers =
         *asked.adapter != Adapter::GoogleBenchmark || pairs.iter().any(|pair| pair.has_function(READS_LONG));
-    let repeated = |side: usize| {
-        let (other, further) = alone[side].other.as_ref().filter(|_| knows_numbers)?;
-        let other = of(side, other).ok()?;
-        if *further > 0 { more(&all[side], &other) } else { more(&other, &all[side]) }
+    let mut repeated = |side: usize| {
+        let other = alone[side].other.as_ref().filter(|_| knows_numbers)?;
+        // Google Benchmark and divan are asked by variables, and each benchmark in words of its own.
+        let key = (side, format!("{} {:?}", other.command.command, other.command.environment));
+        if !others.contains_key(&key) {
+            others.insert(key.clone(), of(side, &other.command).ok()?);
+        }
+        let executed = &others[&key];
+        if other.further > 0 { more(&all[side], executed) } else { more(executed, &all[side]) }
     };
-    let iterations = alone[0].other.as_ref().map_or(0, |(_, further)| further.unsigned_abs());
-    let repeated =
-        repeated(0).zip(repeated(1)).map(|(old, new)| RepeatedSides { sides: [old, new], iterations });
+    let sides = repeated(0).zip(repeated(1));
+    let repeated = sides.zip(alone[0].other.as_ref()).map(|((old, new), other)| RepeatedSides {
+        sides: [old, new],
+        iterations: other.further.unsigned_abs(),
+        alone: other.alone,
+    });
     Ok(ExecutedSides { all, repeated })
 }
 

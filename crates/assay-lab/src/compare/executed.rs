@@ -49,6 +49,8 @@ pub struct RepeatedSides {
     pub sides: [Executed; 2],
     /// In so many iterations.
     pub iterations: u32,
+    /// What the library does for a benchmark as such is not in it, so that shares are those of the iterations.
+    pub alone: bool,
 }
 
 /// What the longer of two executions did more than the shorter; none where it did less in all, as a library does that does not

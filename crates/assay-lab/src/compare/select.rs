@@ -45,8 +45,19 @@ pub fn only_these(command: &BenchCommand, names: &[&str]) -> Option<BenchCommand
 pub struct CountedBench {
     /// All that it does, in as few iterations as can be.
     pub whole: BenchCommand,
-    /// The same with so many iterations more, or fewer; none where its library cannot be asked for a number.
-    pub other: Option<(BenchCommand, i32)>,
+    /// The same in another number of iterations; none where its library cannot be asked for one.
+    pub other: Option<OtherIterations>,
+}
+
+/// A benchmark in another number of iterations.
+#[derive(Clone, Debug)]
+pub struct OtherIterations {
+    /// Its command.
+    pub command: BenchCommand,
+    /// So many iterations more, or fewer.
+    pub further: i32,
+    /// Nothing else differs: what the library does for a benchmark as such is the same.
+    pub alone: bool,
 }
 
 /// The commands for one benchmark; none where its library cannot be asked for one. libtest measures as long as it likes.
@@ -58,6 +69,7 @@ pub fn counted(command: &BenchCommand, name: &str) -> Option<CountedBench> {
             .extend(variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         one
     };
+    let further = |command, further| Some(OtherIterations { command, further, alone: true });
     match command.adapter {
         Adapter::GoogleBenchmark => {
             let filter = only(own_name(name));
@@ -69,18 +81,19 @@ pub fn counted(command: &BenchCommand, name: &str) -> Option<CountedBench> {
                 ])
             };
             // A number of iterations since 1.8. Before, it would run as long as it likes.
-            Some(CountedBench { whole: so_long("0.000000001"), other: Some((so_long("4x"), 3)) })
+            Some(CountedBench { whole: so_long("0.000000001"), other: further(so_long("4x"), 3) })
         }
         Adapter::Divan => {
             let iterations = |number| with(&[("DIVAN_SAMPLE_COUNT", "1"), ("DIVAN_SAMPLE_SIZE", number)]);
-            Some(CountedBench { whole: iterations("1"), other: Some((iterations("5"), 4)) })
+            Some(CountedBench { whole: iterations("1"), other: further(iterations("5"), 4) })
         }
         Adapter::Criterion => {
             let test = |command: &str, words: &[&str]| {
                 Some(BenchCommand { command: with_arguments(command, words)?, ..one.clone() })
             };
-            // One iteration, and none of any benchmark.
-            let other = test(&command.command, &["^$", "--test"]).map(|none| (none, -1));
+            // One iteration, and no benchmark at all.
+            let other = test(&command.command, &["^$", "--test"]);
+            let other = other.map(|command| OtherIterations { command, further: -1, alone: false });
             Some(CountedBench { whole: test(&one.command, &["--test"])?, other })
         }
         _ => Some(CountedBench { whole: one, other: None }),

@@ -61,7 +61,7 @@ fn evidence(rows: &[&Compared]) -> String {
             .causes
             .iter()
             .map(|cause| format!("{}: {}", cause.cause.name(), cause.evidence))
-            .chain(besides_work(found).into_iter().take(3).map(function_told));
+            .chain(besides_work(found, Detail::Brief).into_iter().take(3).map(function_told));
         for line in told {
             text += &format!("- {}: {}\n", escape(&found.benchmark), escape(&line));
         }

@@ -239,16 +239,17 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
         for cause in &compared.causes {
             sheet.labelled(Ink::Plain, &format!("    {}: ", cause.cause.name()), &cause.evidence);
         }
-        let functions = besides_work(compared);
-        let shown = if detail == Detail::Full { functions.len() } else { MOST_FUNCTIONS };
-        for function in functions.iter().take(shown) {
+        let functions = besides_work(compared, detail);
+        let shown =
+            if detail == Detail::Full { functions.len() } else { functions.len().min(MOST_FUNCTIONS) };
+        for function in &functions[..shown] {
             sheet.labelled(Ink::Plain, "    function ", &function_told(function));
         }
-        if functions.len() > shown {
-            let more = format!("{} more functions differ; --all shows them", functions.len() - shown);
-            sheet.paragraph(Ink::Dim, "    ", &more);
+        if let hidden @ 1.. = functions.len() - shown {
+            let differ = if hidden == 1 { "function differs" } else { "functions differ" };
+            sheet.paragraph(Ink::Dim, "    ", &format!("{hidden} more {differ}; --all shows them"));
         }
-        let bare = compared.causes.is_empty() && compared.functions.is_empty();
+        let bare = compared.causes.is_empty() && functions.is_empty();
         if bare || detail == Detail::Full || compared.verdict == Some(Verdict::Inconclusive) {
             for reason in &compared.reasons {
                 sheet.paragraph(Ink::Plain, "    ", reason);
@@ -262,13 +263,15 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
     }
 }
 
-/// Functions that differ, without the one that `work` has told of.
-pub(super) fn besides_work(found: &Compared) -> Vec<&DifferingFunction> {
+/// Functions that differ, without the one that `work` has told of, and without those that only the start executes but in the full
+/// view.
+pub(super) fn besides_work(found: &Compared, detail: Detail) -> Vec<&DifferingFunction> {
     let told = |function: &&DifferingFunction| {
         let by_work = |cause: &CauseEvidence| {
             cause.cause == Cause::Work && cause.evidence.starts_with(&format!("{} executes ", function.name))
         };
-        function.same_source == Some(true) || !found.causes.iter().any(by_work)
+        (detail == Detail::Full || function.share != Some(0.0))
+            && (function.same_source == Some(true) || !found.causes.iter().any(by_work))
     };
     found.functions.iter().filter(told).collect()
 }
