@@ -71,7 +71,7 @@ def main(folder: Path, assay: str, projects: list[str]) -> int:
                 print(f"{name} {branch}: nothing measured after {seconds:.0f} s: {said.strip().splitlines()[0] if said.strip() else ''}", flush=True)
                 continue
             judged = [found for found in page["benchmarks"] if found.get("verdict")]
-            decided = [found for found in judged if found["verdict"] != "inconclusive"]
+            decided = [found for found in judged if found["verdict"] != "undecided"]
             differ = [found for found in judged if found["verdict"] in ("slower", "faster")]
             reached = re.compile(PROJECTS[name][3])
             bad = [found for found in differ if branch == "null" or not reached.search(found["benchmark"]) or found["verdict"] == "faster"]

@@ -107,7 +107,7 @@ fn contrasts(page: &Page, names: &AxisNames) -> Vec<ExportContrast> {
             Verdict::Faster => "faster",
             Verdict::Slower => "slower",
             Verdict::Equivalent => "equivalent",
-            Verdict::Inconclusive => "inconclusive",
+            Verdict::Undecided => "undecided",
         };
         all.push(ExportContrast {
             name,

@@ -108,7 +108,7 @@ pub enum Event {
     Look {
         /// Complete rotations.
         rotations: u32,
-        /// Contrasts with a verdict other than inconclusive.
+        /// Contrasts with a verdict other than undecided.
         decided: u64,
         /// All contrasts.
         contrasts: u64,

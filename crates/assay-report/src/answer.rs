@@ -80,7 +80,7 @@ pub(crate) fn carried(page: &Page) -> (Cow<'_, Page>, String) {
     }
     let mut without = page.clone();
     for contrast in without.contrasts.iter_mut().filter(|contrast| !is_carried(contrast)) {
-        contrast.verdict = Verdict::Inconclusive;
+        contrast.verdict = Verdict::Undecided;
     }
     let are = if lost == 1 { "1 difference is" } else { "differences are" };
     let count = if lost == 1 { String::new() } else { format!("{lost} ") };

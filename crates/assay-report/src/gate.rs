@@ -208,8 +208,8 @@ mod tests {
     fn an_experiment_passes_where_no_variant_can_be_slower_by_more_than_the_gate_allows() {
         let slower = (Verdict::Slower, [1.05, 1.04, 1.06]);
         let by_less = (Verdict::Slower, [1.015, 1.012, 1.018]);
-        let open = (Verdict::Inconclusive, [1.0, 0.9, 1.1]);
-        let faster_or_not = (Verdict::Inconclusive, [0.98, 0.96, 1.01]);
+        let open = (Verdict::Undecided, [1.0, 0.9, 1.1]);
+        let faster_or_not = (Verdict::Undecided, [0.98, 0.96, 1.01]);
         let same = (Verdict::Equivalent, [1.0, 0.995, 1.005]);
         assert_eq!(said(&[same, by_less, faster_or_not]), (true, "passed", 0, 0));
         assert_eq!(said(&[same, open]), (false, "undecided", 0, 1));

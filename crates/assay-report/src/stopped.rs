@@ -36,7 +36,7 @@ pub(crate) mod runs {
 
     const ROTATIONS: &str = "The largest number of rotations is reached.";
     const WORDS: &ReasonWords = &[
-        (Stopped::Decided, "decided", "Every contrast has a verdict other than inconclusive."),
+        (Stopped::Decided, "decided", "Every contrast has a verdict other than undecided."),
         (Stopped::Budget, "budget_spent", "The budget of measuring is spent."),
         (Stopped::Rotations, "rotations_spent", ROTATIONS),
         (Stopped::Rounds, "rotations_spent", ROTATIONS),

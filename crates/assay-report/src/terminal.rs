@@ -117,7 +117,7 @@ pub(crate) fn verdict_word(verdict: Verdict) -> (&'static str, Ink) {
         Verdict::Faster => ("faster", Ink::Good),
         Verdict::Slower => ("slower", Ink::Bad),
         Verdict::Equivalent => ("equivalent", Ink::Calm),
-        Verdict::Inconclusive => ("inconclusive", Ink::Doubt),
+        Verdict::Undecided => ("undecided", Ink::Doubt),
     }
 }
 

@@ -32,7 +32,7 @@ impl Said {
             "faster" => Some(Self::Faster),
             "slower" => Some(Self::Slower),
             "equivalent" | "not different" => Some(Self::Same),
-            "inconclusive" => Some(Self::Undecided),
+            "undecided" => Some(Self::Undecided),
             _ => None,
         }
     }

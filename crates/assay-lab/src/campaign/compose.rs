@@ -176,7 +176,7 @@ fn told(judged: &CampaignVerdicts, memorised: &[page::LearnedInput]) -> (Vec<Str
         return (Vec::new(), Vec::new());
     }
     let (mut warnings, mut notes) = (judged.judgement.warnings.clone(), judged.judgement.notes.clone());
-    let is_open = judged.judgement.contrasts.iter().any(|found| found.verdict == Verdict::Inconclusive);
+    let is_open = judged.judgement.contrasts.iter().any(|found| found.verdict == Verdict::Undecided);
     if is_open { &mut warnings } else { &mut notes }.extend(judged.observed.interruptions());
     warnings.extend(super::alone::warnings(&judged.observed));
     // What to do about these stands below the answer.

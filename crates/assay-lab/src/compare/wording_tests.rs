@@ -155,7 +155,7 @@ fn check_headline(page: &ComparePage, wrong: &dyn Fn(&str)) {
             wrong("the headline counts otherwise");
         }
     }
-    if answer.contains("undecided") != (count(page, Verdict::Inconclusive) > 0) {
+    if answer.contains("undecided") != (count(page, Verdict::Undecided) > 0) {
         wrong("the headline and the verdicts differ on what is undecided");
     }
     let ghosts = |apart: bool| {
@@ -213,7 +213,7 @@ fn check_gate(page: &ComparePage, markdown: &str, wrong: &dyn Fn(&str)) {
     if gate.failed.len() > count(page, Verdict::Slower) {
         wrong("the gate fails what no verdict calls slower");
     }
-    if count(page, Verdict::Inconclusive) == page.benchmarks.len() && markdown.contains("**passed**") {
+    if count(page, Verdict::Undecided) == page.benchmarks.len() && markdown.contains("**passed**") {
         wrong("nothing is decided, and the gate passed");
     }
 }
@@ -232,16 +232,8 @@ fn headline_table_causes_and_json_say_the_same_of_whatever_was_measured() {
         }
         check_gate(&page, &markdown, &wrong);
     }
-    let enough = [
-        "slower",
-        "faster",
-        "equivalent",
-        "inconclusive",
-        "placement",
-        "ghost",
-        "unclear ghost",
-        "single pair",
-    ];
+    let enough =
+        ["slower", "faster", "equivalent", "undecided", "placement", "ghost", "unclear ghost", "single pair"];
     for what in enough {
         assert!(met.contains_key(what), "no {what}: {met:?}");
     }

@@ -183,7 +183,7 @@ fn time(verdict: &ContrastVerdict) -> TimeRatio {
         says: match verdict.verdict {
             Verdict::Equivalent => FigureComparison::Close,
             Verdict::Faster | Verdict::Slower => FigureComparison::Apart,
-            Verdict::Inconclusive => FigureComparison::Unsure,
+            Verdict::Undecided => FigureComparison::Unsure,
         },
     }
 }

@@ -132,14 +132,14 @@ mod tests {
         assert!(!open("slower:2%", Verdict::Slower, [1.01, 1.03, 1.05], false), "it fails");
         assert!(open("slower:1%", Verdict::Equivalent, [0.97, 1.0, 1.03], false));
         assert!(!open("slower:1%", Verdict::Equivalent, [0.97, 1.0, 1.03], true), "the same code");
-        assert!(!open("slower:2%", Verdict::Inconclusive, [0.9, 0.98, 1.01], false));
+        assert!(!open("slower:2%", Verdict::Undecided, [0.9, 0.98, 1.01], false));
         assert!(!open("slower", Verdict::Equivalent, [0.995, 1.0, 1.005], false), "less than counts");
         assert!(
             open("slower:0.2%", Verdict::Equivalent, [0.995, 1.0, 1.005], false),
             "more than was asked for"
         );
         let unknown = Gate { slower: 0.02 };
-        assert!(unknown.is_open(Verdict::Inconclusive, None, false, 0.01));
+        assert!(unknown.is_open(Verdict::Undecided, None, false, 0.01));
         assert!(!unknown.is_open(Verdict::Equivalent, None, true, 0.01));
     }
 

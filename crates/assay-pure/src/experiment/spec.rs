@@ -373,7 +373,7 @@ pub struct FlagSet {
 pub struct PlacementSpec {
     /// Rotations measured before the first look at the verdicts.
     pub rotations: u32,
-    /// Rotations after which an undecided contrast stays inconclusive.
+    /// Rotations after which a contrast stays undecided.
     pub max_rotations: u32,
     /// Paddings ahead of all code, bytes; each a distinct phase of the 64-byte line.
     pub phases: Vec<u32>,

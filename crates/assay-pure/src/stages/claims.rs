@@ -220,7 +220,7 @@ fn of_direction_of_time(says: Direction, time: &TimeFound, place: &str) -> Claim
         Direction::Same => Verdict::Equivalent,
     };
     let standing = match time.verdict {
-        Verdict::Inconclusive => Standing::Open,
+        Verdict::Undecided => Standing::Open,
         verdict if verdict == wanted => Standing::Holds,
         _ => Standing::Contradicted,
     };

@@ -57,7 +57,7 @@ pub enum Brought {
     OnlyCounts,
     /// Neither time nor counts.
     Nothing,
-    /// Not known: the time is inconclusive or was not measured.
+    /// Not known: the time is undecided or was not measured.
     Open,
 }
 
@@ -97,7 +97,7 @@ pub fn brought(
     match (time.verdict, time.as_built_says) {
         (Verdict::Faster, _) => Brought::Faster,
         (Verdict::Slower, _) => Brought::Slower,
-        (Verdict::Inconclusive, _) => Brought::Open,
+        (Verdict::Undecided, _) => Brought::Open,
         (Verdict::Equivalent, Some(AsBuiltSays::Ghost)) => Brought::Ghost,
         (Verdict::Equivalent, _) if COUNTS.iter().any(|count| is_changed(before, after, *count, margin)) => {
             Brought::OnlyCounts
@@ -164,7 +164,7 @@ mod tests {
             |verdict, says| brought(&before, &after, Some(&time(0.5, verdict, says)), Margin::of(0.02));
         assert_eq!(found(Verdict::Faster, None), Brought::Faster);
         assert_eq!(found(Verdict::Slower, Some(AsBuiltSays::Confirmed)), Brought::Slower);
-        assert_eq!(found(Verdict::Inconclusive, None), Brought::Open);
+        assert_eq!(found(Verdict::Undecided, None), Brought::Open);
         assert_eq!(brought(&before, &after, None, Margin::of(0.02)), Brought::Open);
     }
 

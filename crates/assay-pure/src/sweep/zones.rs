@@ -44,7 +44,7 @@ pub fn winner(reading: &Reading, margin: Margin, alpha: f64) -> Winner {
         Verdict::Equivalent => Winner::Neither,
         Verdict::Slower => Winner::Baseline,
         Verdict::Faster => Winner::Candidate,
-        Verdict::Inconclusive => Winner::Unclear,
+        Verdict::Undecided => Winner::Unclear,
     }
 }
 

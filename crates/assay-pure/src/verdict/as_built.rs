@@ -84,7 +84,7 @@ mod tests {
         assert!(found.estimate.abs() < 1e-12);
         // t(2) = 4.302653, sd of ln(1, 1.02, .98) = 0.0200040, / sqrt(3)
         assert!((found.interval.upper - found.interval.lower - 2.0 * 0.049_69).abs() < 2e-4);
-        assert_eq!(found.verdict, Verdict::Inconclusive);
+        assert_eq!(found.verdict, Verdict::Undecided);
     }
 
     #[test]

@@ -202,7 +202,7 @@ fn errs_on_no_more_campaigns_than_the_confidence_allows() {
                 Verdict::Faster => *truth < 0.0,
                 Verdict::Slower => *truth > 0.0,
                 Verdict::Equivalent => truth.abs() <= 0.01f64.ln_1p(),
-                Verdict::Inconclusive => true,
+                Verdict::Undecided => true,
             };
             errs |= !right;
             decided += usize::from(found.decided);

@@ -44,8 +44,9 @@ pub enum Verdict {
     Slower,
     /// The interval lies inside the minimum effect.
     Equivalent,
-    /// Neither; the reasons say what it would take.
-    Inconclusive,
+    /// Neither; the reasons say what it would take. Older pages call it inconclusive.
+    #[serde(alias = "inconclusive")]
+    Undecided,
 }
 
 impl Verdict {
@@ -55,7 +56,7 @@ impl Verdict {
             Verdict::Faster => "faster",
             Verdict::Slower => "slower",
             Verdict::Equivalent => "equivalent",
-            Verdict::Inconclusive => "inconclusive",
+            Verdict::Undecided => "undecided",
         }
     }
 
@@ -141,7 +142,7 @@ pub struct ContrastVerdict {
     pub seconds_needed: Option<f64>,
     /// Both sides are the same machine code on the same data: the verdict is no estimate.
     pub proven: bool,
-    /// More rotations are not needed: the verdict is not `inconclusive`.
+    /// More rotations are not needed: the verdict is not `undecided`.
     pub decided: bool,
     /// Confidence of `code`'s interval after sharing out over contrasts and looks, e.g. 0.9998.
     pub confidence_level: f64,

@@ -427,7 +427,7 @@ pub(super) mod tests {
     fn nothing_is_explained_where_nobody_won() {
         let candidate = cell("bmi2", 24.0, &[("tage", 0.0)]);
         let baseline = cell("branch", 12.0, &[("tage", 0.8)]);
-        for verdict in [Verdict::Equivalent, Verdict::Inconclusive] {
+        for verdict in [Verdict::Equivalent, Verdict::Undecided] {
             assert_eq!(explained(&candidate, &baseline, verdict, 0.5), Explanation::default());
         }
     }

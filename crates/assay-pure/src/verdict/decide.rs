@@ -8,14 +8,14 @@ use crate::stats::margin::Margin;
 ///
 /// Input: `estimate` and `interval` of ln(candidate / baseline).
 /// Returns: `Equivalent` when the interval lies inside ±margin; `Faster`/`Slower` when it excludes 0 and the estimate
-/// lies beyond ±margin; `Inconclusive` otherwise. The first two cannot both hold.
+/// lies beyond ±margin; `Undecided` otherwise. The first two cannot both hold.
 pub fn decide(estimate: f64, interval: Interval, margin: Margin) -> Verdict {
     if interval.inside(margin) {
         Verdict::Equivalent
     } else if interval.excludes_zero() && margin.is_exceeded_by_ln(estimate) {
         if estimate < 0.0 { Verdict::Faster } else { Verdict::Slower }
     } else {
-        Verdict::Inconclusive
+        Verdict::Undecided
     }
 }
 
@@ -32,7 +32,7 @@ pub struct DecidedEstimate {
 
 /// What the as-built comparison is worth beside the code's verdict; the table is in docs/methodology/verdicts.md.
 ///
-/// Returns: `None` when the code's verdict is inconclusive, or when the as-built one is and its interval does not
+/// Returns: `None` when the code's verdict is undecided, or when the as-built one is and its interval does not
 /// rule the code effect out.
 pub fn as_built_says(
     as_built: DecidedEstimate,
@@ -40,14 +40,12 @@ pub fn as_built_says(
     margin: Margin,
 ) -> Option<AsBuiltSays> {
     match (code.verdict, as_built.verdict) {
-        (Verdict::Inconclusive, _) => None,
+        (Verdict::Undecided, _) => None,
         (Verdict::Equivalent, Verdict::Equivalent) => Some(AsBuiltSays::Confirmed),
         (Verdict::Equivalent, Verdict::Faster | Verdict::Slower) => Some(AsBuiltSays::Ghost),
-        (Verdict::Equivalent, Verdict::Inconclusive) => None,
+        (Verdict::Equivalent, Verdict::Undecided) => None,
         (_, Verdict::Equivalent) => Some(AsBuiltSays::Masked),
-        (_, Verdict::Inconclusive) => {
-            as_built.interval.disjoint(&code.interval).then_some(AsBuiltSays::Masked)
-        }
+        (_, Verdict::Undecided) => as_built.interval.disjoint(&code.interval).then_some(AsBuiltSays::Masked),
         (said, seen) if said != seen => Some(AsBuiltSays::Reversed),
         _ => Some(size(as_built, code, margin)),
     }
@@ -79,11 +77,11 @@ mod tests {
 
     #[test]
     fn refuses_a_winner_when_the_interval_spans_zero_or_the_estimate_is_within_the_margin() {
-        assert_eq!(judged(-0.001, 0.02, 0.041).verdict, Verdict::Inconclusive);
-        assert_eq!(judged(0.002, 0.009, 0.016).verdict, Verdict::Inconclusive);
-        assert_eq!(judged(-0.016, -0.009, -0.002).verdict, Verdict::Inconclusive);
-        assert_eq!(judged(0.0, 0.02, 0.04).verdict, Verdict::Inconclusive);
-        assert_eq!(judged(0.001, MARGIN.ln(), 0.019).verdict, Verdict::Inconclusive);
+        assert_eq!(judged(-0.001, 0.02, 0.041).verdict, Verdict::Undecided);
+        assert_eq!(judged(0.002, 0.009, 0.016).verdict, Verdict::Undecided);
+        assert_eq!(judged(-0.016, -0.009, -0.002).verdict, Verdict::Undecided);
+        assert_eq!(judged(0.0, 0.02, 0.04).verdict, Verdict::Undecided);
+        assert_eq!(judged(0.001, MARGIN.ln(), 0.019).verdict, Verdict::Undecided);
     }
 
     #[test]
@@ -93,7 +91,7 @@ mod tests {
         assert_eq!(judged(-0.009, 0.0, 0.009).verdict, Verdict::Equivalent);
         // significant, but too small to matter
         assert_eq!(judged(0.002, 0.004, 0.006).verdict, Verdict::Equivalent);
-        assert_eq!(judged(-MARGIN.ln(), 0.0, 0.009).verdict, Verdict::Inconclusive);
+        assert_eq!(judged(-MARGIN.ln(), 0.0, 0.009).verdict, Verdict::Undecided);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Does the answer depend on the input? Which inputs favour which variant?
 //!
 //! Method: two inputs answer differently when the intervals of their code effects have no point in common and the
-//! estimates differ by more than the margin. Inconclusive contrasts take no part in it.
+//! estimates differ by more than the margin. Undecided contrasts take no part in it.
 //! Limits: disjoint intervals are a stricter test than an interval of the difference; a dependence may go unseen,
 //! one that is reported is hardly noise.
 
@@ -43,7 +43,7 @@ pub struct InputDependence {
     /// Inputs on which the candidate is slower.
     pub slower: Vec<String>,
     /// Inputs on which nothing can be said.
-    pub inconclusive: Vec<String>,
+    pub undecided: Vec<String>,
     /// What kind of dependence there is; `None`: none was found.
     pub dependence: Option<Dependence>,
     /// The whole in one sentence.
@@ -105,7 +105,7 @@ fn same_group(a: &ContrastVerdict, b: &ContrastVerdict) -> bool {
 /// Two decided contrasts with disjoint intervals and estimates farther apart than the margin.
 fn differ(a: &ContrastVerdict, b: &ContrastVerdict, margin: Margin) -> bool {
     match (a.verdict, b.verdict, a.code, b.code) {
-        (Verdict::Inconclusive, ..) | (_, Verdict::Inconclusive, ..) => false,
+        (Verdict::Undecided, ..) | (_, Verdict::Undecided, ..) => false,
         (_, _, Some(own), Some(other)) => {
             own.log_interval().disjoint(&other.log_interval())
                 && margin.is_exceeded_by(own.ratio / other.ratio)
@@ -140,7 +140,7 @@ fn summarise(group: &[&ContrastVerdict], margin: Margin) -> InputDependence {
         faster,
         equivalent: on(Verdict::Equivalent),
         slower,
-        inconclusive: on(Verdict::Inconclusive),
+        undecided: on(Verdict::Undecided),
         dependence,
         statement: String::new(),
     };
@@ -153,7 +153,7 @@ fn statement(summary: &InputDependence, (candidate, baseline): &(String, String)
         ("faster", &summary.faster),
         ("equivalent", &summary.equivalent),
         ("slower", &summary.slower),
-        ("inconclusive", &summary.inconclusive),
+        ("undecided", &summary.undecided),
     ]
     .into_iter()
     .filter(|(_, inputs)| !inputs.is_empty())

@@ -47,7 +47,7 @@ pub struct Judgement {
 /// Judges all contrasts of an experiment.
 ///
 /// Input: every contrast measured, with usable samples only; the options of this look. Returns: verdicts in the same
-/// order, never an error: what cannot be said is `inconclusive` with a reason. Cost: O(samples · log) plus about a
+/// order, never an error: what cannot be said is `undecided` with a reason. Cost: O(samples · log) plus about a
 /// millisecond per contrast. Source: docs/methodology/verdicts.md. Checked: tests/judge.rs, tests/calibration.rs.
 pub fn judge(contrasts: &[ObservedContrast], options: &VerdictOptions) -> Judgement {
     let drafts = draft_all(contrasts, options);
@@ -110,9 +110,9 @@ fn settle(
     };
     let one_place = reasons::sign_of_one_place(contrast, &found);
     if noise.is_some() || contradiction.is_some() || one_place.is_some() {
-        found.verdict = Verdict::Inconclusive;
+        found.verdict = Verdict::Undecided;
     }
-    found.decided = found.verdict != Verdict::Inconclusive;
+    found.decided = found.verdict != Verdict::Undecided;
     let controlled = draft.code.map(|code| DecidedEstimate { verdict: found.verdict, ..code });
     if let (Some(as_built), Some(code)) = (draft.as_built, controlled) {
         found.as_built_says = as_built_says(as_built, code, options.margin);
@@ -162,7 +162,7 @@ fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &Verdic
         code: ratio(draft.code),
         placement_ratio: split.map(|split| split.log_placement.exp()),
         placement_share: split.map(|split| split.share),
-        verdict: draft.code.map_or(Verdict::Inconclusive, |judged| judged.verdict),
+        verdict: draft.code.map_or(Verdict::Undecided, |judged| judged.verdict),
         as_built_says: None,
         causes: Vec::new(),
         reasons: Vec::new(),

@@ -25,7 +25,7 @@ pub(super) fn of(
     }
     let taken_back = !controls.is_empty();
     reasons.extend(controls);
-    if found.verdict == Verdict::Inconclusive && !taken_back {
+    if found.verdict == Verdict::Undecided && !taken_back {
         reasons.push(need(found, draft, options));
     }
     reasons.extend(offsets(contrast));
@@ -147,8 +147,8 @@ fn as_built(found: &ContrastVerdict) -> Option<String> {
         Some(AsBuiltSays::Reversed) => {
             format!("{head}: reversed, an ordinary benchmark would name the wrong one.")
         }
-        None if found.verdict == Verdict::Inconclusive => {
-            format!("{head}: it is not judged while the code effect is inconclusive.")
+        None if found.verdict == Verdict::Undecided => {
+            format!("{head}: it is not judged while the code effect is undecided.")
         }
         None => format!("{head}: too wide to be compared with the code effect."),
     })

@@ -78,7 +78,7 @@ pub(super) fn doubt(
         .filter(|known| known.concerns(contrast))
         .max_by(|a, b| reach(a).total_cmp(&reach(b)))?;
     let clear = found.code.is_some_and(|code| code.log_interval().nearest_to_zero() > reach(&worst));
-    if found.verdict == Verdict::Inconclusive || (found.verdict.is_difference() && clear) {
+    if found.verdict == Verdict::Undecided || (found.verdict.is_difference() && clear) {
         return None;
     }
     Some(format!(

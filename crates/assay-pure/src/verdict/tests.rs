@@ -167,11 +167,11 @@ fn a_real_difference_is_found_and_the_as_built_comparison_judged_beside_it() {
 }
 
 #[test]
-fn a_wide_spread_is_inconclusive_and_says_what_it_would_take() {
+fn a_wide_spread_is_undecided_and_says_what_it_would_take() {
     let options = VerdictOptions { seconds_per_rotation: Some(0.5), ..VerdictOptions::default() };
     let wide = Planted { spread: 0.04, as_built: Some((16, 0)), ..Planted::default() };
     let found = judge(&[wide.contrast()], &options).contrasts.remove(0);
-    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert_eq!(found.verdict, Verdict::Undecided);
     assert!(!found.decided);
     assert_eq!(found.as_built_says, None);
     let need = found.rotations_needed.unwrap();
@@ -188,7 +188,7 @@ fn a_wide_spread_is_inconclusive_and_says_what_it_would_take() {
 #[test]
 fn two_rotations_say_nothing_but_how_many_it_takes() {
     let found = judge_one(&Planted { rotations: 2, ratio: 1.5, ..Planted::default() });
-    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert_eq!(found.verdict, Verdict::Undecided);
     assert_eq!((found.code, found.rotations_needed), (None, Some(3)));
     assert!(found.reasons[0].contains("2 complete rotations"), "{:?}", found.reasons);
 }
@@ -197,7 +197,7 @@ fn two_rotations_say_nothing_but_how_many_it_takes() {
 fn identical_code_called_slower_contradicts_itself() {
     let found =
         judge_one(&Planted { ratio: 1.05, identity: Some(CodeIdentity::Proven), ..Planted::default() });
-    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert_eq!(found.verdict, Verdict::Undecided);
     assert!(!found.decided && has(&found, Cause::IdenticalCode));
     assert!(found.reasons.iter().any(|reason| reason.contains("same machine code")), "{:?}", found.reasons);
     assert_eq!(
@@ -217,7 +217,7 @@ fn what_is_proven_is_equivalent_however_little_or_unsteadily_it_was_measured() {
     // The same code on data that may differ is no proof.
     let only_code = Planted { identity: Some(CodeIdentity::SameCode), ..wide };
     let found = judge_one(&only_code);
-    assert_eq!((found.verdict, found.proven), (Verdict::Inconclusive, false));
+    assert_eq!((found.verdict, found.proven), (Verdict::Undecided, false));
     assert!(has(&found, Cause::IdenticalCode));
 }
 
@@ -234,8 +234,8 @@ fn a_difference_between_copies_is_told_first_and_takes_smaller_differences_back(
         judge(&[copies.contrast(), other.contrast()], &VerdictOptions::default())
     };
     let found = judged(1.04, Planted::default().input);
-    assert_eq!(found.contrasts[0].verdict, Verdict::Inconclusive);
-    assert_eq!(found.contrasts[1].verdict, Verdict::Inconclusive);
+    assert_eq!(found.contrasts[0].verdict, Verdict::Undecided);
+    assert_eq!(found.contrasts[1].verdict, Verdict::Undecided);
     assert!(
         found.contrasts[1]
             .reasons
@@ -292,7 +292,7 @@ fn a_sign_that_a_single_place_makes_is_no_verdict() {
     }
     let found = judge(&[contrast.clone()], &VerdictOptions::default()).contrasts.remove(0);
     assert!(found.code.unwrap().upper < 1.0, "by the mean it is faster");
-    assert_eq!((found.verdict, found.decided), (Verdict::Inconclusive, false));
+    assert_eq!((found.verdict, found.decided), (Verdict::Undecided, false));
     assert!(
         found.reasons.iter().any(|reason| reason.contains("takes 3.0 % more time")),
         "{:?}",
@@ -391,7 +391,7 @@ fn a_verdict_taken_back_has_no_part_in_input_dependence() {
         Planted { input: "b", ratio: 1.05, identity: Some(CodeIdentity::Proven), ..Planted::default() }
             .contrast();
     let judgement = judge(&[real, doubted], &VerdictOptions::default());
-    assert_eq!(judgement.contrasts[1].verdict, Verdict::Inconclusive);
+    assert_eq!(judgement.contrasts[1].verdict, Verdict::Undecided);
     assert_eq!(judgement.input_dependence[0].dependence, None);
     assert!(judgement.contrasts.iter().all(|found| !has(found, Cause::Input)));
 }

@@ -129,8 +129,7 @@ impl TwinControl {
     /// An undecided control is good enough where every verdict is a difference, and the smallest is larger than what the variants
     /// may differ from themselves.
     pub(super) fn beside(self, verdicts: &[ContrastVerdict]) -> TwinControl {
-        let judged =
-            || verdicts.iter().filter(|found| found.verdict != Verdict::Inconclusive && !found.proven);
+        let judged = || verdicts.iter().filter(|found| found.verdict != Verdict::Undecided && !found.proven);
         let clear = |found: &ContrastVerdict| found.code.map(|code| code.log_interval().nearest_to_zero());
         let smallest = judged().filter_map(clear).min_by(f64::total_cmp);
         let (Some(smallest), Some(ratio)) = (smallest, self.ratio) else { return self };
@@ -159,7 +158,7 @@ pub fn downgrade(found: &ContrastVerdict, twin: &TwinControl) -> Option<String> 
     if found.verdict.is_difference() && code.log_interval().nearest_to_zero() > reach {
         return None;
     }
-    (found.verdict != Verdict::Inconclusive).then(|| {
+    (found.verdict != Verdict::Undecided).then(|| {
         format!(
             "The baseline differs from itself by {} in this campaign: \"{}\" is not clearly larger than that noise.",
             span(&ratio),

@@ -46,7 +46,7 @@ fn sentence(axis: &str, contrasts: &[&PageContrast]) -> String {
         let verb = if alike.len() == 1 { "takes" } else { "take" };
         parts.push(format!("{} {verb} the same time", named(&alike)));
     }
-    let open = contrasts.iter().filter(|contrast| contrast.verdict == Verdict::Inconclusive).count();
+    let open = contrasts.iter().filter(|contrast| contrast.verdict == Verdict::Undecided).count();
     if open > 0 {
         parts.push(format!("{open} of {} contrasts undecided", contrasts.len()));
     }
@@ -109,7 +109,7 @@ mod tests {
             "Between compilers: the code of visit differs (-70.0 % in 1 contrast); virtual and fnptr take the same \
              time. As built (one ordinary link), 1 of 3 misleads, by up to +20.5 % of placement."
         );
-        let mut flags = across("visit", Verdict::Inconclusive, 1.01);
+        let mut flags = across("visit", Verdict::Undecided, 1.01);
         flags.axis = Axis::Flags;
         page.contrasts = vec![flags];
         assert_eq!(sentences(&page), "Between flag sets: 1 of 1 contrasts undecided.");

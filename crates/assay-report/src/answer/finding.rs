@@ -117,7 +117,7 @@ impl<'a> CandidateFinding<'a> {
     pub(super) fn open(&self) -> Vec<&'a PageContrast> {
         let is_open = |c: &&&PageContrast| {
             let class = self.class_of(&c.input);
-            c.verdict == Verdict::Inconclusive && class != InputClass::Undecided && class != InputClass::Mixed
+            c.verdict == Verdict::Undecided && class != InputClass::Undecided && class != InputClass::Mixed
         };
         self.contrasts.iter().filter(is_open).copied().collect()
     }
@@ -182,7 +182,7 @@ fn class(verdicts: impl Iterator<Item = Verdict>) -> InputClass {
             Verdict::Faster => InputClass::Faster,
             Verdict::Slower => InputClass::Slower,
             Verdict::Equivalent => InputClass::Same,
-            Verdict::Inconclusive => return class,
+            Verdict::Undecided => return class,
         };
         if class == InputClass::Undecided || class == own { own } else { InputClass::Mixed }
     })
@@ -190,7 +190,7 @@ fn class(verdicts: impl Iterator<Item = Verdict>) -> InputClass {
 
 fn contradict(group: &[&PageContrast], other: &[&PageContrast]) -> bool {
     let clash = |a: &PageContrast, b: &PageContrast| {
-        let decided = a.verdict != Verdict::Inconclusive && b.verdict != Verdict::Inconclusive;
+        let decided = a.verdict != Verdict::Undecided && b.verdict != Verdict::Undecided;
         a.input == b.input && decided && a.verdict != b.verdict
     };
     group.iter().any(|a| other.iter().any(|b| clash(a, b)))

@@ -30,7 +30,7 @@ pub fn next(page: &Page) -> Option<String> {
 /// "--budget 180 (seconds) should decide 5 of the 7 undecided contrasts; the others differ by at most 1.3 %".
 fn longer(page: &Page) -> Option<String> {
     let open: Vec<&PageContrast> =
-        page.contrasts.iter().filter(|contrast| contrast.verdict == Verdict::Inconclusive).collect();
+        page.contrasts.iter().filter(|contrast| contrast.verdict == Verdict::Undecided).collect();
     if open.is_empty() {
         return None;
     }

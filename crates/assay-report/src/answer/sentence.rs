@@ -19,7 +19,7 @@ const WORDS: [(Verdict, &str); 4] = [
     (Verdict::Faster, "less"),
     (Verdict::Slower, "more"),
     (Verdict::Equivalent, "the same"),
-    (Verdict::Inconclusive, "undecided"),
+    (Verdict::Undecided, "undecided"),
 ];
 
 /// What all sentences of one answer share.
@@ -207,7 +207,7 @@ impl<'a> Sentence<'a> {
                     Verdict::Faster | Verdict::Slower => {
                         words::size_span(own.iter().filter_map(|c| c.code.map(|code| code.ratio))) + " "
                     }
-                    Verdict::Equivalent | Verdict::Inconclusive => String::new(),
+                    Verdict::Equivalent | Verdict::Undecided => String::new(),
                 };
                 let (noun, than) = if said.is_empty() { (noun, than) } else { ("", "") };
                 said.push(format!("{size}{word}{noun}{than} with {}", self.names(&builds)));

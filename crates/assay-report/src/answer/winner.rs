@@ -131,7 +131,7 @@ fn of_build<'a>(contrasts: &[&'a PageContrast]) -> (Vec<&'a str>, bool) {
     };
     let is_out = |candidate: &PageContrast| {
         candidate.verdict == Verdict::Slower
-            || contrasts.iter().any(|o| o.verdict != Verdict::Inconclusive && below(o, candidate))
+            || contrasts.iter().any(|o| o.verdict != Verdict::Undecided && below(o, candidate))
     };
     let left: Vec<&PageContrast> = contrasts.iter().copied().filter(|c| !is_out(c)).collect();
     let baseline_is_out = contrasts.iter().any(|c| c.verdict == Verdict::Faster);

@@ -35,7 +35,7 @@ pub fn next(page: &ComparePage) -> Option<String> {
 
 /// "--budget 190 (seconds) should decide BM_hash; measuring longer will hardly decide BM_copy, which differs by at most 1.3 %".
 fn longer(page: &ComparePage) -> Option<String> {
-    let open: Vec<&Compared> = page.with(Verdict::Inconclusive).collect();
+    let open: Vec<&Compared> = page.with(Verdict::Undecided).collect();
     let reach = MOST_TIMES * page.measured.seconds;
     let (near, far): (Vec<&Compared>, Vec<&Compared>) =
         open.iter().partition(|found| found.seconds_to_decide.is_some_and(|seconds| seconds <= reach));
@@ -91,10 +91,9 @@ fn of_two(page: &ComparePage, candidate: &str) -> String {
         sentences
             .push(format!("{equivalent} of {total} {} equivalent within {margin}{proof}.", is(equivalent)));
     }
-    let open = page.with(Verdict::Inconclusive).count() as u64;
+    let open = page.with(Verdict::Undecided).count() as u64;
     if open > 0 {
-        let detectable =
-            || page.with(Verdict::Inconclusive).filter_map(|found| found.minimum_detectable_effect);
+        let detectable = || page.with(Verdict::Undecided).filter_map(|found| found.minimum_detectable_effect);
         let ends = detectable().min_by(f64::total_cmp).zip(detectable().max_by(f64::total_cmp));
         let ends = ends.map(|(least, most)| (words::fraction(least), words::fraction(most)));
         let detectable = match ends {

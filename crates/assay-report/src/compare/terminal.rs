@@ -123,7 +123,7 @@ pub(crate) fn rank(found: &Compared) -> u8 {
     match (found.verdict, found.as_built_says) {
         (Some(Verdict::Slower), _) => 0,
         (Some(Verdict::Faster), _) => 1,
-        (Some(Verdict::Inconclusive), _) => 3,
+        (Some(Verdict::Undecided), _) => 3,
         (_, Some(says)) if says != AsBuiltSays::Confirmed => 2,
         _ => 4,
     }
@@ -250,7 +250,7 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             sheet.paragraph(Ink::Dim, "    ", &format!("{hidden} more {differ}; --all shows them"));
         }
         let bare = compared.causes.is_empty() && functions.is_empty();
-        if bare || detail == Detail::Full || compared.verdict == Some(Verdict::Inconclusive) {
+        if bare || detail == Detail::Full || compared.verdict == Some(Verdict::Undecided) {
             for reason in &compared.reasons {
                 sheet.paragraph(Ink::Plain, "    ", reason);
             }

@@ -87,7 +87,7 @@ fn word(verdict: Verdict) -> &'static str {
         Verdict::Faster => "faster",
         Verdict::Slower => "slower",
         Verdict::Equivalent => "equivalent",
-        Verdict::Inconclusive => "undecided",
+        Verdict::Undecided => "undecided",
     }
 }
 
@@ -97,7 +97,7 @@ fn tone(found: &[Found]) -> Tone {
         (true, true) => Tone::Mixed,
         (true, false) => Tone::Faster,
         (false, true) => Tone::Slower,
-        (false, false) if has(Verdict::Inconclusive) => Tone::Undecided,
+        (false, false) if has(Verdict::Undecided) => Tone::Undecided,
         (false, false) => Tone::Same,
     }
 }
@@ -116,11 +116,11 @@ fn several(found: &[Found]) -> String {
             Verdict::Faster | Verdict::Slower => {
                 format!(", {}", words::change_span(found.iter().filter_map(|one| Some(one.code?.ratio))))
             }
-            Verdict::Equivalent | Verdict::Inconclusive => String::new(),
+            Verdict::Equivalent | Verdict::Undecided => String::new(),
         };
         return format!("{who}{} in all {all}{span}", word(first.verdict));
     }
-    let kinds = [Verdict::Faster, Verdict::Slower, Verdict::Equivalent, Verdict::Inconclusive];
+    let kinds = [Verdict::Faster, Verdict::Slower, Verdict::Equivalent, Verdict::Undecided];
     let counted = kinds.into_iter().filter_map(|verdict| {
         let count = found.iter().filter(|one| one.verdict == verdict).count();
         (count > 0).then(|| format!("{count} {}", word(verdict)))

@@ -61,7 +61,7 @@ pub struct PageContrast {
     pub reasons: Vec<String>,
     /// Complete rotations behind the code effect.
     pub rotations: u32,
-    /// Rotations in all, those done included, that would decide an inconclusive contrast, about.
+    /// Rotations in all, those done included, that would decide an undecided contrast, about.
     pub rotations_needed: Option<u32>,
     /// Seconds of measuring still missing for them.
     pub seconds_needed: Option<f64>,

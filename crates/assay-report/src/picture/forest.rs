@@ -57,7 +57,7 @@ pub fn verdict_colour(verdict: Verdict) -> Colour {
         Verdict::Faster => Colour::Faster,
         Verdict::Slower => Colour::Slower,
         Verdict::Equivalent => Colour::Same,
-        Verdict::Inconclusive => Colour::Doubt,
+        Verdict::Undecided => Colour::Doubt,
     }
 }
 

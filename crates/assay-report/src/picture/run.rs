@@ -55,7 +55,7 @@ fn most_telling<'a>(all: &[&'a PageContrast]) -> Vec<&'a PageContrast> {
     let rank = |c: &PageContrast| match (c.as_built_says, c.verdict) {
         (Some(AsBuiltSays::Reversed | AsBuiltSays::Ghost | AsBuiltSays::Masked), _) => 0,
         (_, verdict) if verdict.is_difference() => 1,
-        (_, Verdict::Inconclusive) => 2,
+        (_, Verdict::Undecided) => 2,
         _ => 3,
     };
     let mut numbered: Vec<(usize, &&PageContrast)> = all.iter().enumerate().collect();
@@ -71,7 +71,7 @@ fn left_out(all: &[&PageContrast], shown: &[&PageContrast]) -> String {
     counted(&left, "contrast")
 }
 
-/// "Left out: 32 contrasts (30 equivalent, 2 inconclusive)."
+/// "Left out: 32 contrasts (30 equivalent, 2 undecided)."
 pub fn counted(left: &[Verdict], noun: &str) -> String {
     let mut kinds = distinct(left.iter().copied());
     kinds.sort_unstable();
@@ -101,7 +101,7 @@ fn rows(page: &Page, builds: &BuildColumn, shown: &[&PageContrast]) -> Vec<Fores
         let mut labels = vec![candidate_name(page, c), c.input.clone()];
         labels.extend(builds.title().map(|_| builds.name(&c.compiler, &c.flags)));
         let mut told = remarks(&c.causes, c.proven, c.as_built.zip(c.as_built_says));
-        if c.verdict == Verdict::Inconclusive {
+        if c.verdict == Verdict::Undecided {
             let more = c.more_rotations().map(|more| words::plural(u64::from(more), "more rotation"));
             told.extend(more.map(|more| format!("{more} should decide it")));
         }

@@ -48,7 +48,7 @@ pub(crate) fn undecided(mut contrast: PageContrast, rotations: u32, seconds: f64
         upper: code.ratio + 0.021,
         ..code
     });
-    contrast.verdict = Verdict::Inconclusive;
+    contrast.verdict = Verdict::Undecided;
     contrast.rotations = 4;
     contrast.rotations_needed = Some(4 + rotations);
     contrast.seconds_needed = Some(seconds);

@@ -103,7 +103,7 @@ fn step(
     let (verdict, says) = match brought {
         Brought::Faster => (Verdict::Faster, AsBuiltSays::Confirmed),
         Brought::Slower => (Verdict::Slower, AsBuiltSays::Confirmed),
-        Brought::Open => (Verdict::Inconclusive, AsBuiltSays::Confirmed),
+        Brought::Open => (Verdict::Undecided, AsBuiltSays::Confirmed),
         Brought::Ghost => (Verdict::Equivalent, AsBuiltSays::Ghost),
         Brought::OnlyCounts | Brought::Nothing => (Verdict::Equivalent, AsBuiltSays::Confirmed),
     };

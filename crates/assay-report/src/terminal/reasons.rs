@@ -64,7 +64,7 @@ fn noteworthy(page: &Page) -> Vec<Vec<&PageContrast>> {
 /// How much a contrast tells within its group: the rotations it needs, else how far the plain link misleads.
 fn telling(contrast: &PageContrast) -> f64 {
     match (contrast.verdict, contrast.as_built, contrast.code) {
-        (Verdict::Inconclusive, ..) => contrast.rotations_needed.map_or(0.0, f64::from),
+        (Verdict::Undecided, ..) => contrast.rotations_needed.map_or(0.0, f64::from),
         (_, Some(as_built), Some(code)) => (as_built.ratio / code.ratio).ln().abs(),
         _ => 0.0,
     }
@@ -79,7 +79,7 @@ fn rank(contrast: &PageContrast) -> u8 {
         (Some(AsBuiltSays::Reversed), _) => 0,
         (Some(AsBuiltSays::Ghost), _) => 1,
         (Some(AsBuiltSays::Masked), _) => 2,
-        (_, Verdict::Inconclusive) => UNDECIDED,
+        (_, Verdict::Undecided) => UNDECIDED,
         (Some(AsBuiltSays::Inflated), _) => 4,
         (Some(AsBuiltSays::Deflated), _) => 5,
         _ => ORDINARY,
@@ -131,7 +131,7 @@ fn figures(contrast: &PageContrast) -> String {
 
 /// What would decide an undecided contrast, where that is known; else its reasons tell.
 fn what_it_takes(contrast: &PageContrast) -> Option<String> {
-    let more = contrast.more_rotations().filter(|_| contrast.verdict == Verdict::Inconclusive)?;
+    let more = contrast.more_rotations().filter(|_| contrast.verdict == Verdict::Undecided)?;
     let seconds =
         contrast.seconds_needed.map(|seconds| format!(" ({})", words::duration(seconds))).unwrap_or_default();
     let seen = contrast.minimum_detectable_effect.map(|effect| {

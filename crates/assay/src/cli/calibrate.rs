@@ -229,7 +229,7 @@ fn by_code(contrast: &PageContrast) -> Said {
         Verdict::Faster => Said::Faster,
         Verdict::Slower => Said::Slower,
         Verdict::Equivalent => Said::Same,
-        Verdict::Inconclusive => Said::Undecided,
+        Verdict::Undecided => Said::Undecided,
     }
 }
 
@@ -242,7 +242,7 @@ fn by_link(contrast: &PageContrast, page: &Page) -> Said {
         Verdict::Slower => Said::Slower,
         Verdict::Faster => Said::Faster,
         Verdict::Equivalent => Said::Same,
-        Verdict::Inconclusive => Said::Undecided,
+        Verdict::Undecided => Said::Undecided,
     }
 }
 

@@ -68,7 +68,7 @@ fn of_direction(says: Says, found: &ClaimedContrast<'_>) -> ClaimFinding {
         Says::Equivalent => Verdict::Equivalent,
     };
     let standing = match found.verdict {
-        Verdict::Inconclusive => Standing::Open,
+        Verdict::Undecided => Standing::Open,
         verdict if verdict == wanted => Standing::Holds,
         _ => Standing::Contradicted,
     };
@@ -106,7 +106,7 @@ fn of_ratio(claim: &ClaimSpec, claimed: f64, found: &ClaimedContrast<'_>) -> Cla
         return ClaimFinding::new(Standing::Open, format!("too few rotations on {}", place(found)));
     };
     // A verdict that a control took back leaves its interval in doubt.
-    let doubted = found.verdict == Verdict::Inconclusive && was_taken_back(found);
+    let doubted = found.verdict == Verdict::Undecided && was_taken_back(found);
     let standing =
         if doubted { Standing::Open } else { standing(claimed, tolerance(claim), code.lower, code.upper) };
     let RatioInterval { ratio, lower, upper } = code;

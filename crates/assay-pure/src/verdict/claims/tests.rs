@@ -32,7 +32,7 @@ fn contrast(candidate: &str, input: &str, compiler: &str, verdict: Verdict, rati
         rotations_needed: None,
         seconds_needed: None,
         proven: false,
-        decided: verdict != Verdict::Inconclusive,
+        decided: verdict != Verdict::Undecided,
         confidence_level: 0.95,
     }
 }
@@ -48,7 +48,7 @@ fn measured() -> Judgement {
         contrast("table", "realistic", "gcc-12", Verdict::Slower, 1.20),
         contrast("bmi2", "geometric", "gcc-12", Verdict::Faster, 0.45),
         contrast("bmi2", "realistic", "gcc-12", Verdict::Slower, 1.40),
-        contrast("hinted", "realistic", "gcc-12", Verdict::Inconclusive, 0.99),
+        contrast("hinted", "realistic", "gcc-12", Verdict::Undecided, 0.99),
         contrast("twin", "geometric", "gcc-12", Verdict::Equivalent, 1.0),
     ])
 }
@@ -224,7 +224,7 @@ fn a_direction_contradicted_on_one_input_is_refuted_and_says_where() {
 }
 
 #[test]
-fn an_inconclusive_verdict_decides_no_claim() {
+fn an_undecided_verdict_decides_no_claim() {
     let faster = ClaimSpec { says: Some(Says::Faster), ..about("hinted", &[]) };
     assert_eq!(status(&faster), ClaimStatus::Undecided);
 }
@@ -430,7 +430,7 @@ fn a_claim_that_states_nothing_stays_undecided() {
 
 #[test]
 fn a_verdict_taken_back_leaves_the_ratio_open() {
-    let mut doubted = contrast("table", "geometric", "gcc-12", Verdict::Inconclusive, 1.3);
+    let mut doubted = contrast("table", "geometric", "gcc-12", Verdict::Undecided, 1.3);
     doubted.causes.push(crate::verdict::attribution::noise("the twin control failed", None));
     let judgement = judgement(vec![doubted]);
     let context = ClaimContext {

@@ -15,7 +15,7 @@ fn a_baseline_that_differs_from_itself_takes_small_verdicts_back_and_comes_first
         assert_eq!(judgement.twin.verdict, TwinVerdict::Different);
         assert!(judgement.warnings[0].contains("twin control failed"), "{:?}", judgement.warnings);
         let found = &judgement.contrasts[0];
-        assert_eq!(found.verdict, Verdict::Inconclusive, "{ratio}");
+        assert_eq!(found.verdict, Verdict::Undecided, "{ratio}");
         assert!(has(found, Cause::Noise));
     }
     // an effect clearly beyond the twin's difference stands
@@ -65,7 +65,7 @@ fn a_failed_twin_on_one_input_leaves_the_others_alone() {
         |input, twin_shift| Planted { input, twin_shift, rotations: 16, ..Planted::default() }.contrast();
     let judgement = judge(&[on("bad", 0.05), on("good", 0.0)], &VerdictOptions::default());
     assert_eq!(judgement.twin.groups[0].verdict, TwinVerdict::Different);
-    assert_eq!(judgement.contrasts[0].verdict, Verdict::Inconclusive);
+    assert_eq!(judgement.contrasts[0].verdict, Verdict::Undecided);
     assert_eq!(judgement.twin.pooled, TwinVerdict::Different);
     assert_eq!(judgement.twin.groups[1].verdict, TwinVerdict::Equivalent);
     assert_eq!(judgement.contrasts[1].verdict, Verdict::Equivalent);

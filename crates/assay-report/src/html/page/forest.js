@@ -19,23 +19,20 @@ const NARROW = 620;
 /** Ratios that span more than this are drawn by factors, so that half and double lie equally far out. */
 const BY_FACTORS = 1.8;
 
-/** @type {Record<string, string>} */
-const VERDICT_WORDS = { faster: "faster", slower: "slower", equivalent: "equivalent", inconclusive: "undecided" };
-
 /** @param {Effect} effect */
 function verdictOf(effect) {
-  const word = VERDICT_WORDS[effect.verdict ?? ""] ?? "not judged";
+  const word = effect.verdict ?? "not judged";
   return effect.proven ? `${word} by proof` : word;
 }
 
 /** @param {string | null | undefined} verdict */
 function verdictColour(verdict) {
-  return `var(--${verdict && VERDICT_WORDS[verdict] ? verdict : "inconclusive"})`;
+  return `var(--${verdict ?? "undecided"})`;
 }
 
 /** A verdict with its colour. @param {Effect} effect */
 function verdictMark(effect) {
-  return el("span", { class: `verdict ${effect.verdict ?? "inconclusive"}` }, verdictOf(effect));
+  return el("span", { class: `verdict ${effect.verdict ?? "undecided"}` }, verdictOf(effect));
 }
 
 /** The ends of an axis that shows all of these ratios, with a margin. @param {number[]} ratios @param {boolean} factors */
@@ -213,7 +210,7 @@ function heat(shown) {
           x: "input",
           y: "variant",
           [beside ? "fx" : "fy"]: "build",
-          text: (/** @type {any} */ cell) => (cell.verdict === "inconclusive" ? `${change(cell.ratio.ratio)} ?` : cell.verdict === "equivalent" ? "≈" : change(cell.ratio.ratio)),
+          text: (/** @type {any} */ cell) => (cell.verdict === "undecided" ? `${change(cell.ratio.ratio)} ?` : cell.verdict === "equivalent" ? "≈" : change(cell.ratio.ratio)),
           fill: "var(--ink)",
         }),
       ],
@@ -223,14 +220,14 @@ function heat(shown) {
     const spots = cells.map((cell) => ({
       x: centre(scales.x, cell.input) + (beside && scales.f ? scales.f.apply(cell.build) - left : 0),
       y: centre(scales.y, cell.variant) + (!beside && scales.f ? scales.f.apply(cell.build) - 10 : 0),
-      text: `${cell.variant} on ${cell.input}, ${cell.build}\n${changed(cell.ratio)}\n${VERDICT_WORDS[cell.verdict ?? ""] ?? ""}`,
+      text: `${cell.variant} on ${cell.input}, ${cell.build}\n${changed(cell.ratio)}\n${cell.verdict ?? ""}`,
     }));
     return { svg: plot, spots };
   };
   const rows = () =>
     table(
       ["variant", "input", "build", "code effect", "verdict"],
-      shown().map((cell) => [cell.variant, cell.input, cell.build, changed(cell.ratio), VERDICT_WORDS[cell.verdict ?? ""] ?? ""]),
+      shown().map((cell) => [cell.variant, cell.input, cell.build, changed(cell.ratio), cell.verdict ?? ""]),
       "Differences by input and build",
     );
   const signs = legend([

@@ -139,7 +139,7 @@ function pairCharts(page, series, many) {
   if (series.pairs.length === 0) return el("p", { class: "empty" }, "Nothing was compared.");
   /** @type {Record<string, string>} */
   const ofWinner = { candidate: "var(--faster)", baseline: "var(--slower)", neither: "var(--equivalent)" };
-  const tint = (/** @type {any} */ row) => ofWinner[row.winner] ?? "var(--inconclusive)";
+  const tint = (/** @type {any} */ row) => ofWinner[row.winner] ?? "var(--undecided)";
   const draw = (/** @type {number} */ width, /** @type {[number, number] | null} */ zoom) => {
     const rows = pair().ratios.map((/** @type {any} */ one) => ({ at: one.at, winner: one.winner, shared: one.shared, ...one.ratio }));
     if (rows.length === 0) return null;

@@ -18,7 +18,7 @@ const STEADY_PPM: f64 = 500.0;
 const FAST: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
 const SMALLEST_EFFECT: Advice = Advice::new(
-    "Experiments ask for differences of 1 % unless the file says otherwise; what this machine cannot detect stays inconclusive.",
+    "Experiments ask for differences of 1 % unless the file says otherwise; what this machine cannot detect stays undecided.",
     "fix the other problems first; then measure longer (budget), or set a larger minimum_effect in the file",
 );
 const GOVERNOR: Advice = Advice::new(
