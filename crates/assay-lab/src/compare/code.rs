@@ -1,6 +1,6 @@
 //! What the code of a benchmark says: which functions it executes, which of them differ, and in how many instructions.
 
-use super::executed::{Executed, ExecutedSides, FunctionWork, total};
+use super::executed::{CountedSides, Executed, ExecutedSides, FunctionWork, total};
 use assay_pure::definitions::ChangedDefinitions;
 use assay_pure::placement::across::{self, CodeChange, FunctionChange, Reached};
 use assay_pure::stats::margin::Margin;
@@ -144,25 +144,26 @@ impl<'a> KnownSource<'a> {
     }
 }
 
-/// How much functions execute, as it is told: of all iterations, or from start to end.
+/// How much functions execute, as it is told.
 struct CountedWork<'a> {
     sides: &'a [Executed; 2],
-    iterations: Option<f64>,
+    per: InstructionsPer,
+    /// Iterations or runs.
+    number: f64,
     /// By which shares are taken; `None` where other things are counted as well.
     totals: Option<[u64; 2]>,
 }
 
 impl<'a> CountedWork<'a> {
     fn of(executed: &'a ExecutedSides) -> CountedWork<'a> {
-        let totals = |sides: &[Executed; 2]| Some([total(&sides[0]), total(&sides[1])]);
-        match &executed.repeated {
-            Some(repeated) => CountedWork {
-                sides: &repeated.sides,
-                iterations: Some(f64::from(repeated.iterations)),
-                totals: totals(&repeated.sides).filter(|_| repeated.alone),
-            },
-            None => CountedWork { sides: &executed.all, iterations: None, totals: totals(&executed.all) },
-        }
+        let (sides, per, number, alone) = match &executed.counted {
+            CountedSides::Iterations { sides, number, alone } => {
+                (sides, InstructionsPer::Iteration, f64::from(*number), *alone)
+            }
+            CountedSides::Run => (&executed.all, InstructionsPer::Run, 1.0, true),
+            CountedSides::Calls => (&executed.all, InstructionsPer::Call, 1.0, true),
+        };
+        CountedWork { sides, per, number, totals: alone.then(|| [total(&sides[0]), total(&sides[1])]) }
     }
 
     /// A function that one side executes, or both.
@@ -170,9 +171,9 @@ impl<'a> CountedWork<'a> {
         let work = of_places(change, |side, address| {
             self.sides[side].get(&pair.paths[side][0])?.get(&address).copied()
         });
-        let [before, after] = work.map(|work| match self.iterations {
-            Some(iterations) => Some(work?.instructions as f64 / iterations),
-            None => work?.per_call(),
+        let [before, after] = work.map(|work| match self.per {
+            InstructionsPer::Call => work?.per_call(),
+            _ => Some(work?.instructions as f64 / self.number),
         });
         let share = self.totals.map(|totals| {
             let of = |side: usize| {
@@ -191,7 +192,7 @@ impl<'a> CountedWork<'a> {
             },
             baseline_instructions: before,
             candidate_instructions: after,
-            per: if self.iterations.is_some() { InstructionsPer::Iteration } else { InstructionsPer::Call },
+            per: self.per,
             share: if work == [None, None] { Some(0.0) } else { share },
             same_source: None,
         }
@@ -343,7 +344,7 @@ fn work(functions: &[DifferingFunction], more: bool) -> Option<String> {
     };
     let per = repeated.first()?.per;
     let has_moved = repeated.iter().any(|function| function.change != ExecutedChange::Changed);
-    let (who, (before, after), share) = if per == InstructionsPer::Iteration && has_moved {
+    let (who, (before, after), share) = if per != InstructionsPer::Call && has_moved {
         let sum = |of: fn(&DifferingFunction) -> Option<f64>| -> f64 {
             repeated.iter().filter_map(|function| of(function)).sum()
         };
@@ -354,7 +355,7 @@ fn work(functions: &[DifferingFunction], more: bool) -> Option<String> {
         let who = match names.as_slice() {
             [one] => format!("{one} executes"),
             [one, other] => format!("{one} and {other} execute"),
-            [one, other, ..] => format!("{one}, {other} and {} more execute", names.len() - 2),
+            [one, ..] => format!("{one} and {} other functions execute", names.len() - 1),
             [] => return None,
         };
         (who, both, shares.map(|share| share.min(1.0)))
@@ -368,7 +369,7 @@ fn work(functions: &[DifferingFunction], more: bool) -> Option<String> {
     if !goes_along((before, after)) {
         return None;
     }
-    let of_all = share.map(|share| format!("; {} of all", words::fraction(share)));
+    let of_all = share.map(|share| format!("; {} of {}", words::fraction(share), per.all()));
     Some(format!(
         "{who} {} instructions per {}, before {} ({}){}",
         words::short(after),
@@ -384,12 +385,14 @@ fn by_weight(one: &DifferingFunction, other: &DifferingFunction) -> Ordering {
     weight(other).total_cmp(&weight(one)).then_with(|| one.name.cmp(&other.name))
 }
 
-/// What a function's change of instructions makes of those of the benchmark: instructions per iteration, or |ln ratio| times its
-/// share where iterations are not known.
+/// What a function's change of instructions makes of those of the benchmark: the change itself, or |ln ratio| times its share where
+/// only calls can be compared.
 fn weight(function: &DifferingFunction) -> f64 {
     let (before, after) = (function.baseline_instructions, function.candidate_instructions);
     match function.per {
-        InstructionsPer::Iteration => (after.unwrap_or_default() - before.unwrap_or_default()).abs(),
+        InstructionsPer::Iteration | InstructionsPer::Run => {
+            (after.unwrap_or_default() - before.unwrap_or_default()).abs()
+        }
         InstructionsPer::Call => {
             let ratio = both(function).map_or(0.0, |(before, after)| (after / before).ln().abs());
             ratio * function.share.unwrap_or(1.0)
@@ -493,7 +496,8 @@ mod tests {
             of(changed("seldom", 100.0, 150.0, None), 0.01),
             of(changed("hot", 100.0, 112.5, None), 0.61),
         ];
-        let said = "hot executes 112 instructions per call, before 100 (+12.5 %); 61 % of all".to_owned();
+        let said =
+            "hot executes 112 instructions per call, before 100 (+12.5 %); 61 % of the whole run".to_owned();
         assert_eq!(kinds(functions, 1.07), [(Cause::Work, said)]);
         let start = vec![of(changed("start", 10.0, 90.0, None), 0.0)];
         assert_eq!(kinds(start, 1.07), []);
@@ -521,6 +525,13 @@ mod tests {
         let said = "run executes 50.0 instructions per iteration, before 63.0 (-20.6 %); 50 % of all";
         let functions = vec![start(), of(changed("run", 63.0, 50.0, None), 0.5)];
         assert_eq!(kinds(functions, 0.8), [(Cause::Work, said.to_owned())]);
+        let many = ["a", "b", "c"].map(|name| of(outlined(name), 0.1));
+        let (_, said) =
+            kinds([vec![of(changed("run", 10.0, 9.0, None), 0.5)], many.into()].concat(), 1.5).remove(0);
+        assert_eq!(
+            said,
+            "a and 3 other functions execute 111 instructions per iteration, before 10.0 (+1010.0 %); 80 % of all"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::bench::SidePlayer;
 use super::code::{self, BinaryPair, CodeFindings, KnownSource};
-use super::executed::{Executed, ExecutedSides, RepeatedSides, executed, more};
+use super::executed::{CountedSides, Executed, ExecutedSides, executed, more};
 use super::places::Binaries;
 use super::select::{counted, traced};
 use super::sources::changed_definitions;
@@ -120,7 +120,10 @@ fn executed_sides(
     };
     let benches = [&asked.players[0].bench, &asked.players[1].bench];
     let Some(name) = name else {
-        return Ok(ExecutedSides { all: [of(0, benches[0])?, of(1, benches[1])?], repeated: None });
+        return Ok(ExecutedSides {
+            all: [of(0, benches[0])?, of(1, benches[1])?],
+            counted: CountedSides::Run,
+        });
     };
     let alone = |side: usize| counted(benches[side], name).ok_or("it cannot be asked for alone");
     let alone = [alone(0)?, alone(1)?];
@@ -137,13 +140,16 @@ fn executed_sides(
         let executed = &others[&key];
         if other.further > 0 { more(&all[side], executed) } else { more(executed, &all[side]) }
     };
-    let sides = repeated(0).zip(repeated(1));
-    let repeated = sides.zip(alone[0].other.as_ref()).map(|((old, new), other)| RepeatedSides {
-        sides: [old, new],
-        iterations: other.further.unsigned_abs(),
-        alone: other.alone,
-    });
-    Ok(ExecutedSides { all, repeated })
+    let counted = match (repeated(0), repeated(1), &alone[0].other) {
+        (Some(old), Some(new), Some(other)) => CountedSides::Iterations {
+            sides: [old, new],
+            number: other.further.unsigned_abs(),
+            alone: other.alone,
+        },
+        _ if *asked.adapter == Adapter::Libtest => CountedSides::Calls,
+        _ => CountedSides::Run,
+    };
+    Ok(ExecutedSides { all, counted })
 }
 
 /// The binaries of both sides, paired by where they lie below their folders.

@@ -38,19 +38,26 @@ pub type Executed = BTreeMap<PathBuf, BTreeMap<u64, FunctionWork>>;
 pub struct ExecutedSides {
     /// From start to end.
     pub all: [Executed; 2],
-    /// What more iterations execute more of; none where that is not known.
-    pub repeated: Option<RepeatedSides>,
+    /// How instructions are counted.
+    pub counted: CountedSides,
 }
 
-/// What iterations execute, without the start of the program.
+/// How the instructions of both sides are made comparable.
 #[derive(Clone, Debug)]
-pub struct RepeatedSides {
-    /// On both sides.
-    pub sides: [Executed; 2],
-    /// In so many iterations.
-    pub iterations: u32,
-    /// What the library does for a benchmark as such is not in it, so that shares are those of the iterations.
-    pub alone: bool,
+pub enum CountedSides {
+    /// By iterations, without the start of the program.
+    Iterations {
+        /// What they execute.
+        sides: [Executed; 2],
+        /// So many.
+        number: u32,
+        /// What the library does for a benchmark as such is not in it, so that shares are those of the iterations.
+        alone: bool,
+    },
+    /// From start to end, as both do the same work once.
+    Run,
+    /// By calls: both do as much as they like.
+    Calls,
 }
 
 /// What the longer of two executions did more than the shorter; none where it did less in all, as a library does that does not

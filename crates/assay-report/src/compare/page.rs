@@ -144,7 +144,7 @@ pub struct DifferingFunction {
     pub name: String,
     /// What became of it.
     pub change: ExecutedChange,
-    /// Instructions on the baseline's side, per call or iteration.
+    /// Instructions on the baseline's side, per call, iteration or run.
     pub baseline_instructions: Option<f64>,
     /// Instructions on the candidate's side.
     pub candidate_instructions: Option<f64>,
@@ -169,14 +169,25 @@ pub enum InstructionsPer {
     Call,
     /// An iteration of the benchmark, where its library can be asked for a number of them.
     Iteration,
+    /// An execution of the command from its start to its end, with one iteration of the benchmark.
+    Run,
 }
 
 impl InstructionsPer {
+    /// What a share is a share of.
+    pub fn all(self) -> &'static str {
+        match self {
+            InstructionsPer::Iteration => "all",
+            InstructionsPer::Call | InstructionsPer::Run => "the whole run",
+        }
+    }
+
     /// As a word of a sentence.
     pub fn word(self) -> &'static str {
         match self {
             InstructionsPer::Call => "call",
             InstructionsPer::Iteration => "iteration",
+            InstructionsPer::Run => "run",
         }
     }
 }

@@ -279,7 +279,7 @@ pub(super) fn besides_work(found: &Compared, detail: Detail) -> Vec<&DifferingFu
 /// The least share of a benchmark's instructions that is told of a function.
 const LEAST_SHARE: f64 = 0.001;
 
-/// "crc32: machine code and source changed; 1,076 instructions per call, before 1,024 (+5.1 %); 61 % of all".
+/// "crc32: machine code and source changed; 1,076 instructions per iteration, before 1,024 (+5.1 %); 61 % of all".
 pub(super) fn function_told(function: &DifferingFunction) -> String {
     let change = match (function.change, function.same_source) {
         (ExecutedChange::Changed, Some(true)) => "machine code changed, source did not",
@@ -307,7 +307,9 @@ pub(super) fn function_told(function: &DifferingFunction) -> String {
     }
     match function.share {
         Some(0.0) => told += "; only when the program starts",
-        Some(share) if share >= LEAST_SHARE => told += &format!("; {} of all", words::fraction(share)),
+        Some(share) if share >= LEAST_SHARE => {
+            told += &format!("; {} of {}", words::fraction(share), function.per.all());
+        }
         _ => {}
     }
     told
