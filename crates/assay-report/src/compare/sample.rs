@@ -72,7 +72,11 @@ fn benchmarks() -> Vec<Compared> {
     let mut slower = compared("BM_crc32/4096", 812.0, 1.162, 1.051, Verdict::Slower, AsBuiltSays::Inflated);
     slower.causes = vec![
         cause(Cause::Placement, Some(0.67), "as built +16.2 %, of which the link adds +10.6 %"),
-        cause(Cause::Work, None, "crc32 executes 1,076 instructions per iteration, before 1,024 (+5.1 %); 61 % of all"),
+        cause(
+            Cause::Work,
+            None,
+            "crc32 executes 1,076 instructions per iteration, before 1,024 (+5.1 %); 61 % of all",
+        ),
     ];
     slower.functions = vec![
         function("crc32", ExecutedChange::Changed, Some(1024.0), Some(1076.0), Some(false)),
