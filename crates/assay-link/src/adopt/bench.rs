@@ -39,12 +39,13 @@ pub enum BenchmarkTime {
 }
 
 impl BenchmarkTime {
-    /// Seconds for a library. divan and criterion take few iterations for a sample where there is little time, and the clock then
-    /// is a part of what they measure.
+    /// Seconds for a library. divan takes few iterations for a sample where there is little time, and the clock then is a part of
+    /// what it measures.
     pub fn seconds(self, library: &Adapter) -> f64 {
         match self {
             BenchmarkTime::Seconds(seconds) => seconds,
             BenchmarkTime::Usual if *library == Adapter::GoogleBenchmark => 0.002,
+            BenchmarkTime::Usual if *library == Adapter::Criterion => 0.004,
             BenchmarkTime::Usual => 0.01,
         }
     }

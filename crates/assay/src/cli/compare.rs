@@ -47,7 +47,7 @@ pub struct CompareArguments {
     /// Only benchmarks whose name matches this regular expression
     #[arg(long, value_name = "REGEX")]
     pub filter: Option<String>,
-    /// Time of each benchmark in each run, if its library has such an option; default: 0.002 for Google Benchmark, 0.01 for others
+    /// Time of each benchmark in each run, if its library has such an option; default: 0.002 for Google Benchmark, 0.004 for criterion, 0.01 for others
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub seconds_per_benchmark: Option<f64>,
     /// Repetitions of each benchmark in each run, if its library has such an option
