@@ -63,6 +63,7 @@ book: ## the documents as pages to browse and search: target/book/html/index.htm
 	python3 scripts/book.py
 
 packages: ## an archive, a Debian package and a Python wheel, in target/packages (MACHINES="x86_64 aarch64")
+	@scripts/setup.sh packages
 	scripts/build_packages.sh $(MACHINES)
 
 lint: ## format and lints alone

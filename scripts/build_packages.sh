@@ -31,6 +31,11 @@ ask=()
 for machine in "${@:-$own}"; do
     target=$machine-unknown-linux-gnu
     program=$built/$target/release/assay
+    if [ ! -d "$(rustc --print target-libdir --target "$target")" ]; then
+        echo "packages: Rust has no library for $machine here: rustup target add $target, or as root" >&2
+        echo "  dpkg --add-architecture arm64 && apt-get update && apt-get install libstd-rust-web-dev:arm64" >&2
+        exit 1
+    fi
     echo "packages: cargo zigbuild --release -p assay --locked --target $target.$oldest"
     PATH="$PWD/$tools/bin:$PATH" cargo zigbuild --release -p assay --locked --target "$target.$oldest" --target-dir "$built"
     if grep -qaF -e "$registry" -e "$PWD/" "$program"; then

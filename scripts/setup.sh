@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What does this machine lack for `make install`, `make demo`, `make dispatch`, casebook/transport, casebook/allocator, `make test` or `make calibrate-peers`, and can we install it?
+# What does this machine lack for `make install`, `make packages`, `make demo`, `make dispatch`, casebook/transport, casebook/allocator, `make test` or `make calibrate-peers`, and can we install it?
 #
-#   scripts/setup.sh build|demo|dispatch|transport|allocator|test|peers|ci    install what is missing, say what, go on if the essentials are there
+#   scripts/setup.sh build|packages|demo|dispatch|transport|allocator|test|peers|ci    install what is missing, say what, go on if the essentials are there
 #   scripts/setup.sh --list demo|test|...  only say what is missing and what would be installed
 #
 # Rust, where it is missing or too old, is Debian's if that is new enough (bookworm: rustc-web), else rustup's. A rustup
@@ -21,7 +21,7 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 . "$(dirname "$0")/rust.sh"
 
 usage() {
-    echo "usage: scripts/setup.sh [--list] build|demo|dispatch|transport|allocator|test|peers|ci" >&2
+    echo "usage: scripts/setup.sh [--list] build|packages|demo|dispatch|transport|allocator|test|peers|ci" >&2
     exit 2
 }
 
@@ -35,6 +35,7 @@ goal=$1
 all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig sqlite3 mallocs node chromium browser_tools"
 case $goal in
     build) needs="cargo cc" ;;
+    packages) needs="cargo cc python3 venv" ;;
     demo) needs="cargo cc clang qemu" ;;
     dispatch) needs="cargo cc cxx gcc_pair clang_pair" ;;
     allocator) needs="cargo cc make python3 qemu git sqlite3 mallocs" ;;
@@ -49,7 +50,7 @@ esac
 without() {
     case $1 in
         cargo | cc | make) echo essential ;;
-        python3) if [ "$goal" = ci ] || [ "$goal" = test ]; then echo essential; else echo "the checks written in Python"; fi ;;
+        python3) case $goal in ci | test | packages) echo essential ;; *) echo "the checks written in Python" ;; esac ;;
         clang) echo "measuring with a second compiler; only gcc is measured" ;;
         gcc_pair) echo "comparing two versions of gcc; only the installed one is measured" ;;
         clang_pair) echo "comparing two versions of clang; only the installed ones are measured" ;;
@@ -65,7 +66,7 @@ without() {
         valgrind) echo "the comparison of exact counts with cachegrind's" ;;
         ps) echo "nothing; tests that list processes fail" ;;
         cmake | ninja) echo "the tests that capture the links of CMake projects" ;;
-        venv) echo "installing zig from PyPI" ;;
+        venv) if [ "$goal" = packages ]; then echo essential; else echo "installing zig from PyPI"; fi ;;
         zig) echo "the study of a transport in Zig (casebook/transport)" ;;
         node | chromium | browser_tools) echo "the tests of pages in a browser" ;;
         sqlite3) echo "running sqlite3 on the study's allocator" ;;
