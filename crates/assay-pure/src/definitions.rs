@@ -30,10 +30,9 @@ impl Language {
     pub fn of(file: &str) -> Option<Language> {
         let (_, ending) = file.rsplit_once('.')?;
         match ending {
-            "c" | "h" | "cc" | "cpp" | "cxx" | "C" | "hh" | "hpp" | "hxx" | "inc" | "inl" | "ipp" | "tcc" | "tpp"
-            | "txx" | "ixx" | "cppm" | "c++" | "h++" | "H" | "cu" | "cuh" | "def" | "impl" | "m" | "mm" => {
-                Some(Language::C)
-            }
+            "c" | "h" | "cc" | "cpp" | "cxx" | "C" | "hh" | "hpp" | "hxx" | "inc" | "inl" | "ipp" | "tcc"
+            | "tpp" | "txx" | "ixx" | "cppm" | "c++" | "h++" | "H" | "cu" | "cuh" | "def" | "impl" | "m"
+            | "mm" => Some(Language::C),
             "rs" => Some(Language::Rust),
             _ => None,
         }
@@ -121,9 +120,11 @@ impl ChangedDefinitions {
         let generic = definitions.iter().filter(|definition| definition.is_generic);
         let generic = generic.flat_map(|definition| definition.names.iter().cloned()).collect();
         let spaces = old.spaces.union(&new.spaces).cloned().collect();
-        let mut found = ChangedDefinitions { changed, moved, anywhere, definitions, by_name, spaces, generic };
+        let mut found =
+            ChangedDefinitions { changed, moved, anywhere, definitions, by_name, spaces, generic };
         let roots = found.definitions.iter().filter(|definition| definition.is_root);
-        let reached = found.reaches_a_change(roots.flat_map(|definition| &definition.mentions).map(String::as_str));
+        let reached =
+            found.reaches_a_change(roots.flat_map(|definition| &definition.mentions).map(String::as_str));
         found.anywhere |= reached;
         found
     }
@@ -137,8 +138,9 @@ impl ChangedDefinitions {
         let path = path_of(function);
         let (own, around) = path.split_last()?;
         // What is a library's has source that no revision has; those of Rust do not say with which types they were made.
-        let is_defined =
-            |name: &String| self.by_name.get(name).is_some_and(|all| all.iter().any(|&at| !self.definitions[at].is_import));
+        let is_defined = |name: &String| {
+            self.by_name.get(name).is_some_and(|all| all.iter().any(|&at| !self.definitions[at].is_import))
+        };
         let is_known = |name: &String| self.spaces.contains(name) || is_defined(name);
         let is_library = around.first().is_some_and(|first| LIBRARIES.contains(&first.as_str()));
         if is_library || !is_defined(own) || self.generic.contains(own) || !around.iter().all(is_known) {
@@ -166,12 +168,15 @@ impl ChangedDefinitions {
                     continue;
                 }
                 let definition = &self.definitions[at];
-                waiting.extend(definition.mentions.iter().map(String::as_str).filter(|other| seen.insert(other)));
+                waiting.extend(
+                    definition.mentions.iter().map(String::as_str).filter(|other| seen.insert(other)),
+                );
                 for part in &definition.pastes {
                     if part.is_empty() && !(self.changed.is_empty() && self.moved.is_empty()) {
                         return true;
                     }
-                    let put = self.by_name.keys().filter(|name| name.contains(part.as_str())).map(String::as_str);
+                    let put =
+                        self.by_name.keys().filter(|name| name.contains(part.as_str())).map(String::as_str);
                     waiting.extend(put.filter(|other| seen.insert(other)));
                 }
             }
@@ -197,8 +202,9 @@ fn differences(files: [&Vec<Definition>; 2], has_places: bool) -> (Vec<&Definiti
     let is_both = |definition: &&Definition| counts.get(&key(definition)) == Some(&0);
     let only = files.into_iter().flatten().filter(|definition| !is_both(definition)).collect();
     // What both have, up to where they begin to differ and from where they agree again.
-    let [old, new] =
-        files.map(|file| file.iter().filter(is_both).filter(|definition| definition.is_ordered).collect::<Vec<_>>());
+    let [old, new] = files.map(|file| {
+        file.iter().filter(is_both).filter(|definition| definition.is_ordered).collect::<Vec<_>>()
+    });
     let is_same = |(old, new): &(&&Definition, &&Definition)| old.text == new.text;
     let begin = old.iter().zip(&new).take_while(is_same).count();
     let (old, new) = (&old[begin..], &new[begin..]);

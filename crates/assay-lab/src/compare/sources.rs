@@ -79,8 +79,7 @@ fn tree(folder: &Path) -> Result<Option<SourceTree>> {
 
 /// Source as text. What is not UTF-8 stays what it is byte by byte: one sign for all that is none would hide what differs.
 fn readable(source: Vec<u8>) -> String {
-    String::from_utf8(source)
-        .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
+    String::from_utf8(source).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
 }
 
 #[cfg(test)]

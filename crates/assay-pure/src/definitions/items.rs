@@ -93,10 +93,45 @@ const KINDS: [&str; 12] = [
 const LINTS: [&str; 6] = ["allow", "warn", "deny", "forbid", "expect", "doc"];
 /// Words of signatures that do not say on which types an operator or a trait acts.
 const OF_ALL: [&str; 36] = [
-    "const", "constexpr", "inline", "static", "friend", "template", "typename", "class", "struct", "noexcept",
-    "auto", "void", "bool", "char", "short", "int", "long", "unsigned", "float", "double", "std", "operator",
-    "impl", "for", "where", "dyn", "mut", "unsafe", "crate", "self", "Self", "super", "core", "alloc", "ops", "fn",
+    "const",
+    "constexpr",
+    "inline",
+    "static",
+    "friend",
+    "template",
+    "typename",
+    "class",
+    "struct",
+    "noexcept",
+    "auto",
+    "void",
+    "bool",
+    "char",
+    "short",
+    "int",
+    "long",
+    "unsigned",
+    "float",
+    "double",
+    "std",
+    "operator",
+    "impl",
+    "for",
+    "where",
+    "dyn",
+    "mut",
+    "unsafe",
+    "crate",
+    "self",
+    "Self",
+    "super",
+    "core",
+    "alloc",
+    "ops",
+    "fn",
 ];
+/// Tokens between angles beyond which they count as not closed.
+const LONGEST_ANGLES: usize = 1000;
 /// Scopes in each other beyond which one is not cut any more.
 const DEEPEST: usize = 100;
 
@@ -518,6 +553,10 @@ fn kind(header: &[Token]) -> Option<(&'static str, usize)> {
 fn angles_end(tokens: &[Token], begin: usize) -> Option<usize> {
     let (mut at, mut depth, mut inner) = (begin, 0, 0);
     loop {
+        // What never closes would be read again for each that opens.
+        if at - begin > LONGEST_ANGLES {
+            return None;
+        }
         let next = tokens.get(at + 1);
         match tokens.get(at)? {
             Token::Sign('(') => inner += 1,
@@ -628,8 +667,8 @@ fn are_called_by_libraries(names: &[String]) -> bool {
 /// Whether a header's block holds definitions of their own.
 fn is_scope(language: Language, header: &[Token]) -> bool {
     let plain = without_attributes(header);
-    if let [Token::Name("extern"), Token::Literal(_)] | [Token::Name("unsafe"), Token::Name("extern"), Token::Literal(_)] =
-        plain.as_slice()
+    if let [Token::Name("extern"), Token::Literal(_)]
+    | [Token::Name("unsafe"), Token::Name("extern"), Token::Literal(_)] = plain.as_slice()
     {
         return true;
     }
@@ -638,8 +677,9 @@ fn is_scope(language: Language, header: &[Token]) -> bool {
     }
     // What a base is made with is no call.
     let is_colon = |at: usize| plain.get(at) == Some(&Token::Sign(':'));
-    let base = (0..plain.len())
-        .find(|&at| at > 0 && is_colon(at) && !is_colon(at - 1) && !is_colon(at + 1) && !is_label(&plain[at - 1]));
+    let base = (0..plain.len()).find(|&at| {
+        at > 0 && is_colon(at) && !is_colon(at - 1) && !is_colon(at + 1) && !is_label(&plain[at - 1])
+    });
     let calls = plain[..base.unwrap_or(plain.len())].contains(&Token::Sign('('));
     let is_type = plain.iter().any(is_type_word) && !has_word(&plain, "enum");
     let is_space = plain.iter().any(|token| matches!(token, Token::Name("namespace" | "mod")));
@@ -657,7 +697,8 @@ fn without_attributes<'t>(header: &[Token<'t>]) -> Vec<Token<'t>> {
     while let Some(&token) = header.get(at) {
         let is_attribute = matches!(token, Token::Name(name) if ATTRIBUTES.contains(&name));
         // So is a macro between `class` and the name: `class API(x) Name`.
-        let is_of_type = at > 0 && matches!(header[at - 1], Token::Name("class" | "struct" | "union"))
+        let is_of_type = at > 0
+            && matches!(header[at - 1], Token::Name("class" | "struct" | "union"))
             && matches!(token, Token::Name(_))
             && header.get(at + 2) != Some(&Token::Sign('*'));
         let is_call = (is_attribute || is_of_type) && header.get(at + 1) == Some(&Token::Sign('('));

@@ -118,7 +118,8 @@ fn directive(text: &str) -> usize {
         match byte {
             b'\n' => return at,
             b'\\' => {
-                let blanks = bytes[at + 1..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+                let blanks =
+                    bytes[at + 1..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
                 at += if bytes.get(at + 1 + blanks) == Some(&b'\n') { blanks + 1 } else { 1 };
             }
             _ if inside.is_some() => inside = inside.filter(|quote| *quote != byte),
