@@ -10,6 +10,8 @@
 
 mod items;
 mod tokens;
+#[cfg(test)]
+mod unlinked;
 
 use items::{Definition, FileDefinitions};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -28,9 +30,9 @@ impl Language {
     pub fn of(file: &str) -> Option<Language> {
         let (_, ending) = file.rsplit_once('.')?;
         match ending {
-            "c" | "h" | "cc" | "cpp" | "cxx" | "C" | "hh" | "hpp" | "hxx" | "inc" | "inl" | "ipp" | "tcc" => {
-                Some(Language::C)
-            }
+            "c" | "h" | "cc" | "cpp" | "cxx" | "C" | "hh" | "hpp" | "hxx" | "inc" | "inl" | "ipp" | "tcc"
+            | "tpp" | "txx" | "ixx" | "cppm" | "c++" | "h++" | "H" | "cu" | "cuh" | "def" | "impl" | "m"
+            | "mm" => Some(Language::C),
             "rs" => Some(Language::Rust),
             _ => None,
         }
@@ -49,7 +51,13 @@ impl SourceTree {
     ///
     /// Cost: linear in its length.
     pub fn add(&mut self, path: &str, language: Language, text: &str) {
-        let file = items::read(language, text);
+        let mut file = items::read(language, text);
+        if language == Language::C {
+            // Who includes it amid a definition is made from all of it.
+            for definition in &mut file.definitions {
+                definition.names.push(items::file_name(path));
+            }
+        }
         self.spaces.extend(file.spaces.iter().cloned());
         if language == Language::Rust {
             // Modules are called as their files.
@@ -62,10 +70,6 @@ impl SourceTree {
     pub fn add_crate(&mut self, name: &str) {
         self.spaces.insert(name.replace('-', "_"));
     }
-
-    fn definitions(&self) -> impl Iterator<Item = &Definition> {
-        self.files.values().flat_map(|file| &file.definitions)
-    }
 }
 
 /// What differs between two trees.
@@ -73,10 +77,14 @@ impl SourceTree {
 pub struct ChangedDefinitions {
     /// Names of definitions that differ.
     changed: BTreeSet<String>,
+    /// Names of definitions that stand in another order.
+    moved: BTreeSet<String>,
     /// Something differs that may act anywhere.
     anywhere: bool,
-    /// What the definitions of a name mention, in either tree.
-    mentioned: BTreeMap<String, BTreeSet<String>>,
+    /// The definitions of either tree.
+    definitions: Vec<Definition>,
+    /// Those that define a name.
+    by_name: BTreeMap<String, Vec<usize>>,
     /// Namespaces, modules and crates of either tree.
     spaces: BTreeSet<String>,
     /// Functions whose symbol does not say with which types they were made.
@@ -86,67 +94,146 @@ pub struct ChangedDefinitions {
 impl ChangedDefinitions {
     /// Compares two trees.
     pub fn between(old: &SourceTree, new: &SourceTree) -> ChangedDefinitions {
-        let mut counts: BTreeMap<&Definition, i64> = BTreeMap::new();
-        for (tree, step) in [(old, -1), (new, 1)] {
-            for definition in tree.definitions() {
-                *counts.entry(definition).or_default() += step;
-            }
+        let mut all: BTreeSet<&Definition> = BTreeSet::new();
+        let (mut differing, mut moved): (BTreeSet<&Definition>, BTreeSet<String>) = Default::default();
+        let mut anywhere = is_shadowed(old, new);
+        let none = FileDefinitions::default();
+        for path in old.files.keys().chain(new.files.keys()).collect::<BTreeSet<_>>() {
+            let files = [old, new].map(|tree| tree.files.get(path));
+            let is_other = matches!(files, [Some(old), Some(new)] if old.conditions != new.conditions);
+            anywhere |= is_other;
+            let files = files.map(|file| &file.unwrap_or(&none).definitions);
+            let (only, other_order) = differences(files, !is_other);
+            differing.extend(only);
+            moved.extend(other_order.into_iter().flat_map(|definition| definition.names.iter().cloned()));
+            all.extend(files.into_iter().flatten());
         }
-        let differing: Vec<&Definition> =
-            counts.iter().filter(|(_, count)| **count != 0).map(|(definition, _)| *definition).collect();
-        let conditions = old
-            .files
-            .iter()
-            .any(|(path, file)| new.files.get(path).is_some_and(|other| other.conditions != file.conditions));
-        let mut mentioned: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for definition in counts.keys() {
+        anywhere |= differing.iter().any(|definition| definition.acts_anywhere);
+        let changed = differing.iter().flat_map(|definition| definition.names.iter().cloned()).collect();
+        let definitions: Vec<Definition> = all.into_iter().cloned().collect();
+        let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (definition, at) in definitions.iter().zip(0..) {
             for name in &definition.names {
-                mentioned.entry(name.clone()).or_default().extend(definition.mentions.iter().cloned());
+                by_name.entry(name.clone()).or_default().push(at);
             }
         }
-        ChangedDefinitions {
-            anywhere: conditions || differing.iter().any(|definition| definition.acts_anywhere),
-            changed: differing.iter().flat_map(|definition| definition.names.iter().cloned()).collect(),
-            mentioned,
-            spaces: old.spaces.union(&new.spaces).cloned().collect(),
-            generic: counts
-                .keys()
-                .filter(|definition| definition.is_generic)
-                .flat_map(|definition| definition.names.iter().cloned())
-                .collect(),
-        }
+        let generic = definitions.iter().filter(|definition| definition.is_generic);
+        let generic = generic.flat_map(|definition| definition.names.iter().cloned()).collect();
+        let spaces = old.spaces.union(&new.spaces).cloned().collect();
+        let mut found =
+            ChangedDefinitions { changed, moved, anywhere, definitions, by_name, spaces, generic };
+        let roots = found.definitions.iter().filter(|definition| definition.is_root);
+        let reached =
+            found.reaches_a_change(roots.flat_map(|definition| &definition.mentions).map(String::as_str));
+        found.anywhere |= reached;
+        found
     }
 
     /// Whether the source of a function, given by its demangled name, is the same in both trees; none where that cannot be told.
     pub fn is_same_source(&self, function: &str) -> Option<bool> {
-        let names = tokens::names(Language::C, function);
+        // A name that was cut short does not say with which types it was made.
+        if function.ends_with('…') {
+            return None;
+        }
         let path = path_of(function);
         let (own, around) = path.split_last()?;
-        // What is a library's has source that no revision has.
-        let is_known = |name: &String| self.spaces.contains(name) || self.mentioned.contains_key(name);
-        if !self.mentioned.contains_key(own) || self.generic.contains(own) || !around.iter().all(is_known) {
+        // What is a library's has source that no revision has; those of Rust do not say with which types they were made.
+        let is_defined = |name: &String| {
+            self.by_name.get(name).is_some_and(|all| all.iter().any(|&at| !self.definitions[at].is_import))
+        };
+        let is_known = |name: &String| self.spaces.contains(name) || is_defined(name);
+        let is_library = around.first().is_some_and(|first| LIBRARIES.contains(&first.as_str()));
+        if is_library || !is_defined(own) || self.generic.contains(own) || !around.iter().all(is_known) {
             return None;
         }
         if self.changed.contains(own) {
             return Some(false);
         }
-        let mut waiting: VecDeque<&String> = names.iter().collect();
-        let mut seen: BTreeSet<&String> = names.iter().collect();
-        while let Some(name) = waiting.pop_front() {
-            if self.changed.contains(name) {
-                return None;
-            }
-            let Some(mentioned) = self.mentioned.get(name) else { continue };
-            waiting.extend(mentioned.iter().filter(|other| seen.insert(other)));
-        }
-        (!self.anywhere).then_some(true)
+        let is_part = |symbol: char| symbol == '_' || symbol.is_alphanumeric();
+        let names = function.split(|symbol| !is_part(symbol)).filter(|name| !name.is_empty());
+        (!self.anywhere && !self.reaches_a_change(names)).then_some(true)
     }
+
+    /// Whether a chain of names leads from one of these to a definition that differs.
+    fn reaches_a_change<'n>(&'n self, names: impl Iterator<Item = &'n str>) -> bool {
+        let mut seen: BTreeSet<&str> = names.collect();
+        let mut waiting: VecDeque<&str> = seen.iter().copied().collect();
+        let mut visited = vec![false; self.definitions.len()];
+        while let Some(name) = waiting.pop_front() {
+            if self.changed.contains(name) || self.moved.contains(name) {
+                return true;
+            }
+            for &at in self.by_name.get(name).into_iter().flatten() {
+                if std::mem::replace(&mut visited[at], true) {
+                    continue;
+                }
+                let definition = &self.definitions[at];
+                waiting.extend(
+                    definition.mentions.iter().map(String::as_str).filter(|other| seen.insert(other)),
+                );
+                for part in &definition.pastes {
+                    if part.is_empty() && !(self.changed.is_empty() && self.moved.is_empty()) {
+                        return true;
+                    }
+                    let put =
+                        self.by_name.keys().filter(|name| name.contains(part.as_str())).map(String::as_str);
+                    waiting.extend(put.filter(|other| seen.insert(other)));
+                }
+            }
+        }
+        false
+    }
+}
+
+/// Crates and namespaces that no tree has.
+const LIBRARIES: [&str; 3] = ["core", "alloc", "std"];
+
+/// Definitions of a file that only one side has, and those that stand in another order there. Lines for the preprocessor are places
+/// where they are the same.
+fn differences(files: [&Vec<Definition>; 2], has_places: bool) -> (Vec<&Definition>, Vec<&Definition>) {
+    let key = |definition: &Definition| if has_places { definition.place } else { 0 };
+    let key = |definition: &'_ Definition| (definition.text.clone(), key(definition));
+    let mut counts: BTreeMap<(String, usize), i64> = BTreeMap::new();
+    for (file, step) in files.into_iter().zip([-1, 1]) {
+        for definition in file {
+            *counts.entry(key(definition)).or_default() += step;
+        }
+    }
+    let is_both = |definition: &&Definition| counts.get(&key(definition)) == Some(&0);
+    let only = files.into_iter().flatten().filter(|definition| !is_both(definition)).collect();
+    // What both have, up to where they begin to differ and from where they agree again.
+    let [old, new] = files.map(|file| {
+        file.iter().filter(is_both).filter(|definition| definition.is_ordered).collect::<Vec<_>>()
+    });
+    let is_same = |(old, new): &(&&Definition, &&Definition)| old.text == new.text;
+    let begin = old.iter().zip(&new).take_while(is_same).count();
+    let (old, new) = (&old[begin..], &new[begin..]);
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(is_same).count();
+    (only, old[..old.len() - end].to_vec())
+}
+
+/// Whether a file that only one tree has may be taken for another, or is asked for, by lines that both trees have.
+fn is_shadowed(old: &SourceTree, new: &SourceTree) -> bool {
+    let is_part = |symbol: char| symbol.is_alphanumeric() || "._-+".contains(symbol);
+    let both = old.files.iter().filter(|(path, _)| new.files.contains_key(*path));
+    let asked: BTreeSet<&str> =
+        both.flat_map(|(_, file)| file.conditions.split(|symbol| !is_part(symbol))).collect();
+    let only = |one: &'_ SourceTree, other: &SourceTree| {
+        let mut paths = one.files.keys().filter(|path| !other.files.contains_key(*path));
+        paths.any(|path| asked.contains(path.rsplit('/').next().unwrap_or(path)))
+    };
+    only(old, new) || only(new, old)
 }
 
 /// The names that lead to a function, and its own: `ns`, `Stack`, `push` of `void ns::Stack<int>::push(int)`. What compilers split
 /// off is the function's, closures are that of the function that they stand in.
 fn path_of(function: &str) -> Vec<String> {
     let (mut plain, mut depth) = (String::new(), 0);
+    // The methods of a trait are the type's that has them.
+    let function = match function.strip_prefix('<').and_then(|rest| rest.split_once(" as ")) {
+        Some((of, rest)) => &format!("{}::{}", of, rest.rsplit("::").next().unwrap_or_default()),
+        None => function,
+    };
     for symbol in function.split('(').next().unwrap_or_default().chars() {
         match symbol {
             '<' => depth += 1,
@@ -173,7 +260,7 @@ mod tests {
         assert_eq!(path("hot.constprop.0"), "hot");
         assert_eq!(path("ns::run(int)::{lambda(int)#1}::operator()(int) const"), "ns/run");
         assert_eq!(path("itoa::plain::{{closure}}"), "itoa/plain");
-        assert_eq!(path("<itoa::Buffer as core::fmt::Display>::fmt"), "fmt");
+        assert_eq!(path("<itoa::Buffer as core::fmt::Display>::fmt"), "itoa/Buffer/fmt");
     }
 
     fn changed(language: Language, old: &str, new: &str) -> ChangedDefinitions {

@@ -72,14 +72,25 @@ fn tree(folder: &Path) -> Result<Option<SourceTree>> {
         if total > LARGEST_BYTES {
             return Ok(None);
         }
-        found.add(&name, language, &String::from_utf8_lossy(&text));
+        found.add(&name, language, &readable(text));
     }
     Ok(Some(found))
+}
+
+/// Source as text. What is not UTF-8 stays what it is byte by byte: one sign for all that is none would hide what differs.
+fn readable(source: Vec<u8>) -> String {
+    String::from_utf8(source).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_differ_as_they_do_in_the_source() {
+        assert_eq!(readable("é".into()), "é");
+        assert_ne!(readable(b"'\xe8'".to_vec()), readable(b"'\xe9'".to_vec()));
+    }
 
     #[test]
     fn a_file_that_source_may_be_made_from_makes_all_unknown() {

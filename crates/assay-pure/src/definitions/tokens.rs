@@ -38,7 +38,8 @@ pub fn names(language: Language, text: &str) -> Vec<String> {
 /// All tokens of a text. What is not closed ends with the text.
 pub fn tokens(language: Language, text: &str) -> Vec<Token<'_>> {
     let mut found = Vec::new();
-    let (mut at, mut line_begins) = (0, true);
+    // A mark of the byte order is no sign: what stands behind it begins a line.
+    let (mut at, mut line_begins) = (if text.starts_with('\u{feff}') { 3 } else { 0 }, true);
     while let Some(first) = text[at..].chars().next() {
         let rest = &text[at..];
         let length = if first == '\n' {
@@ -74,7 +75,18 @@ fn token(language: Language, rest: &str, first: char, line_begins: bool) -> (Tok
     let word = rest.find(|symbol| !is_part(symbol)).unwrap_or(rest.len());
     match word {
         0 => (Token::Sign(first), first.len_utf8()),
-        _ if first.is_ascii_digit() => (Token::Literal(&rest[..word]), word),
+        _ if first.is_ascii_digit() => {
+            let mut end = word;
+            // `1'000` is one number, not the begin of a character.
+            while language == Language::C && rest[end..].starts_with('\'') {
+                let more = rest[end + 1..].find(|symbol| !is_part(symbol)).unwrap_or(rest.len() - end - 1);
+                if more == 0 {
+                    break;
+                }
+                end += 1 + more;
+            }
+            (Token::Literal(&rest[..end]), end)
+        }
         _ => (Token::Name(&rest[..word]), word),
     }
 }
@@ -96,20 +108,35 @@ fn comment(text: &str, nested: bool) -> usize {
     text.len()
 }
 
-/// Length of a line that goes on where it ends with a backslash. A comment that begins in it may go on, too.
+/// Length of a line that goes on where it ends with a backslash. A comment that begins in it may go on, too; what a text or another
+/// comment has in it begins none.
 fn directive(text: &str) -> usize {
-    let mut at = 0;
-    loop {
-        let end = text[at..].find('\n').map_or(text.len(), |end| at + end);
-        if end == text.len() || !text[..end].trim_end_matches('\r').ends_with('\\') {
-            let line = &text[..end];
-            return match line.rfind("/*").filter(|open| !line[*open..].contains("*/")) {
-                Some(open) => open,
-                None => end,
-            };
+    let bytes = text.as_bytes();
+    let (mut at, mut inside) = (0, None);
+    while let Some(&byte) = bytes.get(at) {
+        let next = bytes.get(at + 1);
+        match byte {
+            b'\n' => return at,
+            b'\\' => {
+                let blanks =
+                    bytes[at + 1..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r')).count();
+                at += if bytes.get(at + 1 + blanks) == Some(&b'\n') { blanks + 1 } else { 1 };
+            }
+            _ if inside.is_some() => inside = inside.filter(|quote| *quote != byte),
+            b'"' | b'\'' => inside = Some(byte),
+            b'/' if next == Some(&b'/') => inside = Some(b'\n'),
+            b'/' if next == Some(&b'*') => {
+                let length = comment(&text[at..], false);
+                if text[at..at + length].contains('\n') {
+                    return at;
+                }
+                at += length - 1;
+            }
+            _ => {}
         }
-        at = end + 1;
+        at += 1;
     }
+    text.len()
 }
 
 /// Length of a text or character that stands at the beginning; none where none does.
@@ -136,34 +163,36 @@ fn quoted(language: Language, text: &str) -> Option<usize> {
             let end = format!("){}\"", &rest[1..open]);
             rest[open..].find(&end).map_or(rest.len(), |at| open + at + end.len())
         }
-        '"' => until(rest, '"'),
+        '"' => until(rest, '"', language)?,
         // A lifetime has no second quote.
         '\'' if language == Language::Rust => {
             let mut symbols = rest[1..].chars();
             let (first, second) = (symbols.next()?, symbols.next());
             match first == '\\' || second == Some('\'') {
-                true => until(rest, '\''),
+                true => until(rest, '\'', language)?,
                 false => return None,
             }
         }
-        '\'' => until(rest, '\''),
+        '\'' => until(rest, '\'', language)?,
         _ => return None,
     };
     Some(prefix + length)
 }
 
-/// Length of what stands between two quotes, with both.
-fn until(text: &str, quote: char) -> usize {
+/// Length of what stands between two quotes, with both. In C none where the line ends before: it is an apostrophe of what is not
+/// compiled.
+fn until(text: &str, quote: char, language: Language) -> Option<usize> {
     let mut escaped = false;
     for (at, symbol) in text.char_indices().skip(1) {
         match symbol {
-            _ if escaped => escaped = false,
+            _ if escaped => escaped = symbol == '\r',
             '\\' => escaped = true,
-            _ if symbol == quote => return at + symbol.len_utf8(),
+            '\n' if language == Language::C => return None,
+            _ if symbol == quote => return Some(at + symbol.len_utf8()),
             _ => {}
         }
     }
-    text.len()
+    Some(text.len())
 }
 
 #[cfg(test)]
@@ -183,7 +212,7 @@ mod tests {
     fn comments_go_and_texts_stay_whole() {
         assert_eq!(
             read(Language::C, "a /* b // */ c // d\n\"e\\\" { \" 'f' '\\'' u8R\"x(g)\" )x\" 1'000"),
-            ["a", "c", "\"e\\\" { \"", "'f'", "'\\''", "u8R\"x(g)\" )x\"", "1", "'000"]
+            ["a", "c", "\"e\\\" { \"", "'f'", "'\\''", "u8R\"x(g)\" )x\"", "1'000"]
         );
         assert_eq!(
             read(Language::Rust, "/* a /* b */ c */ &'d e 'f' b'\\n' r#\"g \" h\"# r\"i\" #[j]"),
