@@ -123,7 +123,7 @@ fn replace(bytes: &mut [u8], old: &[u8], new: &[u8]) {
 pub struct KnownSource<'a> {
     /// By the lines that debug information has.
     pub files: SourceFiles,
-    /// By the revisions, where there is none; asked for when it is needed.
+    /// By the revisions; asked for when it is needed.
     pub revisions: Box<dyn Fn() -> Option<ChangedDefinitions> + 'a>,
     read: OnceCell<Option<ChangedDefinitions>>,
 }
@@ -134,13 +134,20 @@ impl<'a> KnownSource<'a> {
         KnownSource { files: SourceFiles::default(), revisions: Box::new(revisions), read: OnceCell::new() }
     }
 
-    /// Whether a function was made from the same source on both sides, what is inlined into it included.
+    /// Whether a function was made from the same source on both sides, what is inlined into it included. Its lines alone do not tell
+    /// of macros, types and tables that it is made from.
     fn is_same(&self, pair: &BinaryPair, change: &FunctionChange) -> Option<bool> {
-        same_lines(pair, change, &self.files).or_else(|| {
-            change.old.as_ref().zip(change.new.as_ref())?;
-            let revisions = self.read.get_or_init(|| (self.revisions)()).as_ref()?;
-            revisions.is_same_source(&demangle(&change.name))
-        })
+        change.old.as_ref().zip(change.new.as_ref())?;
+        let lines = same_lines(pair, change, &self.files);
+        if lines == Some(false) {
+            return lines;
+        }
+        let revisions = self.read.get_or_init(|| (self.revisions)()).as_ref()?;
+        let name = demangle(&change.name);
+        match lines {
+            Some(_) => (!revisions.may_reach(&name)).then_some(true),
+            None => revisions.is_same_source(&name),
+        }
     }
 }
 
