@@ -155,7 +155,7 @@ pub struct DifferingFunction {
     /// Where the library can be asked for a number of iterations, only what they repeat counts: start-up code has a share of 0.
     #[serde(default)]
     pub share: Option<f64>,
-    /// Whether its source is the same, by the lines that debug information has, else by the revisions; `null` where neither tells.
+    /// Whether its source is the same, by the revisions and by the lines that debug information has; `null` where they do not tell.
     pub same_source: Option<bool>,
 }
 
