@@ -46,6 +46,18 @@ async function settled(page) {
   });
 }
 
+/** Waits until an element has stayed where it is for a while: what is above it may still be drawn anew. */
+async function atRest(element) {
+  await element.evaluate(async (one) => {
+    let [last, since] = [NaN, performance.now()];
+    while (performance.now() - since < 300) {
+      await new Promise((next) => requestAnimationFrame(next));
+      const { top } = one.getBoundingClientRect();
+      if (top !== last) [last, since] = [top, performance.now()];
+    }
+  });
+}
+
 /** What axe finds that is serious or critical. */
 async function accessible(browser, url, name, scheme) {
   // Injected code is what the policy forbids, so it is left out here and tried everywhere else.
@@ -101,6 +113,7 @@ async function byKeyboard(page, name) {
 async function byMouse(page, name) {
   const stage = page.locator(".stage").first();
   await stage.evaluate((one) => one.scrollIntoView({ block: "center", behavior: "instant" }));
+  await atRest(stage);
   const dot = stage.locator("circle").first();
   if ((await dot.count()) > 0) {
     await dot.hover({ force: true });

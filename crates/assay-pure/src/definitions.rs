@@ -10,6 +10,7 @@
 //! Checked by: texts below; those of `unlinked`, each of which once was taken for drift; `codegen-drift` in the comparisons of
 //! assay's tests.
 
+mod header;
 mod items;
 mod tokens;
 #[cfg(test)]
@@ -57,7 +58,7 @@ impl SourceTree {
         if language == Language::C {
             // Who includes it amid a definition is made from all of it.
             for definition in &mut file.definitions {
-                definition.names.push(items::file_name(path));
+                definition.names.push(header::file_name(path));
             }
         }
         self.spaces.extend(file.spaces.iter().cloned());
