@@ -7,7 +7,7 @@
 # (cargo-zigbuild); both go to target/packaging. With Debian's Rust it is 2.30. A static program would need Rust's own library for musl, and gains
 # nothing: the plugin inside must be loaded by the distribution's emulator, so it needs that glibc anyway.
 # Another machine needs Rust's library for it: rustup target add aarch64-unknown-linux-gnu, or Debian's rustc-web with
-# libstd-rust-web-dev:arm64. Untried so far: aarch64 was checked by reading only.
+# libstd-rust-web-dev:arm64 (tried in a bare Debian 12).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh

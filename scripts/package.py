@@ -33,7 +33,7 @@ SUMMARY = "Is B really faster than A, by how much, on which inputs, and why?"
 # The name `assay` on PyPI is somebody else's.
 WHEEL_NAME = "assay-bench"
 DESCRIPTION = """\
- A laboratory for microbenchmarks in C and C++, and for the benchmarks of any
+ A laboratory for microbenchmarks in C, C++, Rust and Zig, and for those of any
  project that gcc, clang, rustc or zig links. It builds a program many times,
  moves its code through every phase of the cache line, measures all variants
  interleaved on the same inputs, and gives a verdict with its cause.
