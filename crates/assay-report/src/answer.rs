@@ -2,13 +2,14 @@
 //! do about what it leaves open (`next`).
 //!
 //! Method: per candidate, each input is classed by the verdicts it has in all builds (`finding`); a sentence names the
-//! classes with the span of the estimates (`sentence`). However many contrasts there are, three rules keep it honest. An
-//! input counts for a class only if every build that is decided says so. Builds that disagree on an input are told by name,
-//! or that input is told to depend on them. What a build leaves undecided is named, or counted, in the same sentence: so no
-//! "on all 9 inputs" hides an open contrast. It opens with "Yes" or "No" only where the question can be
+//! classes with the span of the estimates (`sentence`). However many contrasts there are, three rules keep it honest.
+//! An input counts for a class only if every build that is decided says so. Builds that disagree on an input are told
+//! by name, or that input is told to depend on them. What a build leaves undecided is named, or counted, in the same
+//! sentence: so no "on all 9 inputs" hides an open contrast. It opens with "Yes" or "No" only where the question can be
 //! understood to ask for that, and names a winner only where one was asked for (`asked`, `winner`). What makes the
-//! figures untrue (`findings`) comes before everything, then a failed twin control. Sizes are of the code effect, never as built; percentages are of the baseline's time ("12 %
-//! less time", as "12 % faster" has two meanings).
+//! figures untrue (`findings`) comes before everything, then a failed twin control; a busy neighbour stands after the
+//! verdicts. Sizes are of the code effect, never as built; percentages are of the baseline's time ("12 % less time", as
+//! "12 % faster" has two meanings).
 //! Limits: but for a winner, candidates are only compared with the baseline, as the contrasts are, not with each other.
 
 mod asked;
@@ -47,10 +48,10 @@ pub fn answer(page: &Page) -> String {
     let text = [
         misleading(page),
         twin_failed(page),
-        page.neighbour.clone().unwrap_or_default(),
         variants,
         proven(page),
         same_loops(page),
+        page.neighbour.clone().unwrap_or_default(),
         not_carried,
         unmeasured(page),
         flips,

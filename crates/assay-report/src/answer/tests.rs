@@ -54,7 +54,7 @@ fn claims_nothing_that_the_twin_control_does_not_carry() {
 }
 
 #[test]
-fn what_makes_figures_untrue_comes_first_and_a_busy_neighbour_before_the_verdict() {
+fn what_makes_figures_untrue_comes_first_and_a_busy_neighbour_after_the_verdict() {
     let finding = |kind, saw: &str| crate::page::PageFinding {
         kind,
         variant: Some("table".into()),
@@ -79,7 +79,7 @@ fn what_makes_figures_untrue_comes_first_and_a_busy_neighbour_before_the_verdict
     assert_eq!(
         answer(&page),
         "Misleading: table on all-1 is dead code: a call takes 2.1 ns on 8,192 bytes and 2.1 ns on 4,096. 1 more finding is \
-         below. A sibling thread was busy beside 48 % of the samples. Yes: table takes 50 % less time than branch on all-1 (gcc-12)."
+         below. Yes: table takes 50 % less time than branch on all-1 (gcc-12). A sibling thread was busy beside 48 % of the samples."
     );
     assert_eq!(super::next(&page).as_deref(), Some("use the answer"));
     page.contrasts.clear();
