@@ -3,6 +3,7 @@
 //! matter.
 
 mod begin;
+pub mod command;
 mod cpu;
 pub mod git;
 pub mod hold;

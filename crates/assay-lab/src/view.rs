@@ -1,6 +1,5 @@
-//! What the ledger keeps, ready to be shown: for each thing its page, its samples, and the command that measures it again.
+//! What the ledger keeps, ready to be shown: for each thing its page, its samples, and the command that measured it.
 
-mod again;
 mod answers;
 mod list;
 mod lookup;
@@ -13,7 +12,8 @@ pub use lookup::{Newest, experiment_named, named, named_in_ledger, newest};
 pub use pages::AnyPage;
 pub use state::{State, is_measured, state};
 
-use crate::store::{Kept, KeptRow, Ledger};
+use crate::lead::command::quoted;
+use crate::store::{Kept, KeptRow, Led, Ledger, SessionRow};
 use crate::{campaign, compare, stages, sweep};
 use anyhow::{Context, Result};
 use assay_pure::stages::Diary;
@@ -103,7 +103,7 @@ fn of_campaign(ledger: &Ledger, id: i64) -> Result<Shown> {
     Ok(Shown {
         next: assay_report::answer::next(&page),
         samples: Some(samples),
-        command: Some(again::of_campaign(&row, &file.name)),
+        command: ledger.command_of(Led::Campaign, id)?,
         file: Some(file),
         caches: caches_of(&row.machine),
         version: ledger.version_of(id)?,
@@ -116,11 +116,10 @@ fn of_comparison(ledger: &Ledger, id: i64) -> Result<Shown> {
     let page = compare::compose::page(ledger, Some(id), true)?;
     let mut samples = samples::of_comparison(ledger, &page)?.thinned();
     samples.all = Some(format!("assay report comparison/{id} -o samples.csv"));
-    let command = again::of_comparison(&page, row.asked["budget_seconds"].as_f64());
     Ok(Shown {
         next: assay_report::compare::next(&page),
         samples: Some(samples),
-        command: Some(command),
+        command: ledger.command_of(Led::Comparison, id)?,
         file: None,
         caches: caches_of(&row.machine),
         version: None,
@@ -135,12 +134,10 @@ fn of_sweep(ledger: &Ledger, id: i64) -> Result<Shown> {
     let mut samples = samples::of_sweep(ledger, &page)?.thinned();
     samples.all = Some(format!("assay report sweep/{id} -o samples.csv"));
     let file = row.as_ref().map(|row| file_of(&row.experiment, &row.experiment_text));
-    let name = file.as_ref().map_or("FILE", |file| file.name.as_str());
-    let sweep = ledger.sweep(Some(id))?.context("the sweep is gone")?;
     Ok(Shown {
         next: assay_report::sweep::next(&page),
         samples: Some(samples),
-        command: Some(again::of_sweep(&sweep, row.as_ref(), name)),
+        command: ledger.command_of(Led::Sweep, id)?,
         file,
         caches: page.machine.caches.clone(),
         version: first.map(|campaign| ledger.version_of(campaign)).transpose()?.flatten(),
@@ -148,25 +145,25 @@ fn of_sweep(ledger: &Ledger, id: i64) -> Result<Shown> {
     })
 }
 
-/// A diary as its newest session had it, and the machine of that.
-fn diary_page(ledger: &Ledger, name: &str) -> Result<(StagesPage, Value)> {
+/// A diary as its newest session had it, and that session.
+fn diary_page(ledger: &Ledger, name: &str) -> Result<(StagesPage, SessionRow)> {
     let mut sessions = ledger.sessions(name)?;
     let newest = sessions.pop().with_context(|| format!("nothing of the diary {name} was measured"))?;
-    let diary: Diary = serde_json::from_value(newest.spec)
+    let diary: Diary = serde_json::from_value(newest.spec.clone())
         .with_context(|| format!("the diary {name} was kept by an incompatible version of assay"))?;
-    Ok((stages::compose::page(ledger, &diary)?, newest.machine))
+    Ok((stages::compose::page(ledger, &diary)?, newest))
 }
 
 fn of_diary(ledger: &Ledger, name: &str) -> Result<Shown> {
-    let (page, machine) = diary_page(ledger, name)?;
+    let (page, newest) = diary_page(ledger, name)?;
     let mut samples = samples::of_diary(ledger, &page)?.thinned();
-    samples.all = Some(format!("assay report {} -o samples.csv", again::quoted(&format!("diary/{name}"))));
+    samples.all = Some(format!("assay report {} -o samples.csv", quoted(&format!("diary/{name}"))));
     Ok(Shown {
         next: assay_report::stages::next(&page),
         samples: Some(samples),
-        command: Some("assay stages STAGES.toml --again".into()),
+        command: ledger.command_of(Led::Session, newest.comparison)?,
         file: None,
-        caches: caches_of(&machine),
+        caches: caches_of(&newest.machine),
         version: None,
         page: serde_json::to_value(&page)?,
     })

@@ -58,9 +58,32 @@ pub struct Progress {
 }
 
 enum View {
-    Bar(ProgressBar),
+    Bar(Bar),
     Lines(Lines),
     Quiet,
+}
+
+/// A bar, and whether its wait was told above it: a narrow terminal cuts off who is waited for.
+struct Bar {
+    bar: ProgressBar,
+    told: bool,
+}
+
+impl Bar {
+    /// What is worth a line above the bar: once for each wait.
+    fn line(&mut self, event: &Event, tracker: &Tracker, now: Duration) -> Option<String> {
+        match event {
+            Event::Waiting { seconds, .. } if *seconds >= WORTH_A_LINE => {
+                let told = std::mem::replace(&mut self.told, true);
+                (!told).then(|| format!("{}: {}", tracker.phase(), tracker.message(now)))
+            }
+            Event::WaitOver => {
+                self.told = false;
+                None
+            }
+            _ => urgent(event),
+        }
+    }
 }
 
 /// Plain lines, and when the last ones came.
@@ -96,7 +119,7 @@ impl Progress {
     /// A consumer that writes to stderr.
     pub fn new(show: Show) -> Self {
         let view = match show {
-            Show::Bar => View::Bar(new_bar()),
+            Show::Bar => View::Bar(Bar { bar: new_bar(), told: false }),
             Show::Lines => View::Lines(Lines::new(Box::new(std::io::stderr()))),
             Show::Quiet => View::Quiet,
         };
@@ -159,12 +182,14 @@ fn new_bar() -> ProgressBar {
     bar
 }
 
-fn redraw(bar: &ProgressBar, tracker: &Tracker, event: &Event, now: Duration) {
+fn redraw(drawn: &mut Bar, tracker: &Tracker, event: &Event, now: Duration) {
+    let line = drawn.line(event, tracker, now);
+    let bar = &drawn.bar;
     if *event == Event::Finished {
         bar.finish_and_clear();
         return;
     }
-    if let Some(line) = urgent(event) {
+    if let Some(line) = line {
         bar.suspend(|| {
             let _ = writeln!(std::io::stderr(), "{}", prose::clean(&line));
         });
@@ -213,6 +238,28 @@ mod tests {
         }
         let bytes = written.0.lock().expect("no writer panics").clone();
         String::from_utf8(bytes).expect("lines are text")
+    }
+
+    #[test]
+    fn who_is_waited_for_is_told_in_full_once_for_each_wait() {
+        let wait = |seconds| Event::Waiting {
+            wait: assay_pure::event::Wait::Turn {
+                cpu: 1,
+                holder: Some("process 7, assay run other.toml".into()),
+            },
+            seconds,
+        };
+        let (mut bar, mut tracker) = (Bar { bar: ProgressBar::hidden(), told: false }, Tracker::default());
+        let mut line = |event: &Event| {
+            tracker.observe(event, Duration::ZERO);
+            bar.line(event, &tracker, Duration::ZERO)
+        };
+        assert_eq!(line(&wait(0.2)), None);
+        let told = line(&wait(1.0)).expect("worth a line");
+        assert!(told.ends_with("another assay measures, process 7, assay run other.toml"), "{told}");
+        assert_eq!(line(&wait(2.0)), None);
+        assert_eq!(line(&Event::WaitOver), None);
+        assert!(line(&wait(3.0)).is_some());
     }
 
     #[test]

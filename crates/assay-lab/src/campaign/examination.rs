@@ -69,7 +69,7 @@ pub fn examine(
     };
     let seconds = (TRACING.0 * experiment.budget_seconds).clamp(TRACING.1, TRACING.2);
     let mut notes = Notes::default();
-    scene.doing(format!("tracing each variant under QEMU, at most {}", words::duration(seconds)));
+    scene.doing(format!("tracing under QEMU, at most {}", words::duration(seconds)));
     called::trace_all((None, seconds), &built, &capped, &laid, &options, &mut facts, &mut notes);
     simulate(prepared, scene, &built, &options, store, &mut facts)?;
     if assay_linux::interrupt::asked() {

@@ -2,6 +2,7 @@
 //! lab works on; without it a new one begins.
 
 use super::Misuse;
+use super::command;
 use super::hold::{self, Hold};
 use crate::store::{Led, Ledger};
 use anyhow::{Result, bail};
@@ -42,6 +43,7 @@ impl Question<'_> {
             return self.resume(ledger);
         }
         let id = row()?;
+        ledger.put_command(self.led, id, &command::line(std::env::args_os().skip(1)))?;
         match self.hold(ledger, id)? {
             Some(hold) => Ok(Lead { id, resumed: false, led: self.led, _hold: hold }),
             None => bail!("{} {id} is being continued by another assay process", self.led.word()),

@@ -1,5 +1,5 @@
-//! Heads: what is alike in the rows of all that is led. Each has an `id`, the `question` that was asked, when it began and
-//! ended, why it stopped.
+//! Heads: what is alike in the rows of all that is led. Each has an `id`, the `question` that was asked, the command line,
+//! when it began and ended, why it stopped.
 
 use super::Ledger;
 use super::ledger::now;
@@ -46,6 +46,23 @@ impl Ledger {
             &format!("UPDATE {} SET finished_at = ?, stopped_because = ? WHERE id = ?", led.table()),
             params![because.map(|_| now()), because.map(Stopped::word), id],
         )
+    }
+
+    /// Keeps the command line by which it is measured.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_command(&self, led: Led, id: i64, command: &str) -> Result<()> {
+        self.write(&format!("UPDATE {} SET command = ? WHERE id = ?", led.table()), params![command, id])
+    }
+
+    /// The command line by which it was measured; `None`: it was not kept, as by assay before format 13.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn command_of(&self, led: Led, id: i64) -> Result<Option<String>> {
+        let sql = format!("SELECT command FROM {} WHERE id = ?", led.table());
+        Ok(self.row(&format!("the command of a {}", led.word()), &sql, [id], |row| row.get(0))?.flatten())
     }
 
     /// The numbers of all of this question that did not come to their end, the newest first.

@@ -14,7 +14,8 @@ CREATE TABLE campaign (
     started_at       REAL NOT NULL,
     finished_at      REAL,              -- NULL while it runs or after it was killed: it can be resumed
     stopped_because  TEXT,              -- decided | budget | rotations | nothing | interrupted
-    sources          TEXT               -- JSON: digests of the program's sources, the commit they lie in; NULL: not kept
+    sources          TEXT,              -- JSON: digests of the program's sources, the commit they lie in; NULL: not kept
+    command          TEXT               -- the command line; NULL: not kept
 );
 
 -- An input by content, with the recipe that made it.
@@ -224,7 +225,8 @@ CREATE TABLE comparison (
     assay_version TEXT NOT NULL,
     started_at   REAL NOT NULL,
     finished_at  REAL,                  -- NULL while it runs or after it was killed
-    stopped_because TEXT                -- decided | budget | rounds | nothing | interrupted
+    stopped_because TEXT,               -- decided | budget | rounds | nothing | interrupted
+    command      TEXT                   -- the command line; NULL: not kept
 );
 
 -- One side of a comparison.
@@ -343,7 +345,8 @@ CREATE TABLE sweep (
     asked        TEXT NOT NULL,         -- JSON: budget_seconds, events, every_pair
     started_at   REAL NOT NULL,
     finished_at  REAL,                  -- NULL while it runs or after it was killed
-    stopped_because TEXT                -- refined | points | interrupted | nothing
+    stopped_because TEXT,               -- refined | points | interrupted | nothing
+    command      TEXT                   -- the command line; NULL: not kept
 );
 
 -- One campaign of a sweep: the points that were chosen from what was known.

@@ -9,10 +9,12 @@ use super::pages::AnyPage;
 use super::{Thing, lookup};
 use crate::campaign::compose::rfc3339;
 use crate::lead::Misuse;
+use crate::stages;
 use crate::store::{Kept, KeptRow, Ledger};
 use anyhow::Result;
 use assay_pure::event::Event;
 use assay_pure::ledger::Stopped;
+use assay_pure::stages::Diary;
 use assay_pure::words;
 use assay_report::list::{Brief, LIST_SCHEMA, ListPage, ListRow, ListedKind};
 use serde_json::Value;
@@ -118,7 +120,7 @@ fn asked_of(ledger: &Ledger, row: &KeptRow) -> Result<String> {
         Kept::Campaign => ledger.campaign(row.id)?.map(|row| of_campaign(&row.spec, &row.machine)),
         Kept::Comparison => ledger.comparison(Some(row.id))?.map(|row| of_comparison(&row.asked)),
         Kept::Sweep => ledger.sweep(Some(row.id))?.map(|row| of_sweep(&row.spec)),
-        Kept::Diary => ledger.sessions(&row.name)?.pop().map(|row| of_diary(&row.spec)),
+        Kept::Diary => stages::compose::kept(ledger, &row.name).ok().map(|diary| of_diary(&diary)),
     }
     .unwrap_or_default())
 }
@@ -168,10 +170,11 @@ fn of_sweep(spec: &Value) -> String {
     format!("{} from {} to {}", key.rsplit('.').next().unwrap_or(key), value("from"), value("to"))
 }
 
-fn of_diary(spec: &Value) -> String {
-    let count = |name: &str| spec[name].as_array().map_or(0, Vec::len) as u64;
-    let stages = words::plural(count("stages"), "stage");
-    match count("references") {
+fn of_diary(diary: &Diary) -> String {
+    let (stages, references): (Vec<_>, Vec<_>) =
+        diary.entrants.iter().partition(|entrant| entrant.is_stage());
+    let stages = words::plural(stages.len() as u64, "stage");
+    match references.len() as u64 {
         0 => stages,
         references => format!("{stages}, {}", words::plural(references, "reference")),
     }
@@ -251,7 +254,13 @@ mod tests {
         let sweep = json!({"key": "inputs.mixed.multi_byte", "percent": true, "from": 0.0, "to": 1.0});
         assert_eq!(of_sweep(&sweep), "multi_byte from 0 % to 100 %");
         assert_eq!(of_comparison(&json!({"bench": ["./b"], "build": "make"})), "./b, built by make");
-        assert_eq!(of_diary(&json!({"stages": [1, 2], "references": [1]})), "2 stages, 1 reference");
+        let diary = Diary::from_toml(
+            "[diary]\nname = \"d\"\n[build]\ncommand = \"make OUT={out}\"\nprogram = \"{out}/b\"\n[[roles]]\nname = \"x\"\n\
+             command = \"{program}\"\n[[stages]]\nname = \"a\"\n[[stages]]\nname = \"b\"\n[[references]]\nname = \"r\"\n\
+             command = \"true\"\n",
+            "f",
+        );
+        assert_eq!(of_diary(&diary.unwrap().diary), "2 stages, 1 reference");
     }
 
     #[test]

@@ -100,22 +100,19 @@ pub fn show_beside(page: &str) {
 pub fn complain(text: &str) {
     match of_terminal(&console::Term::stderr()) {
         Some(columns) => {
-            let mut lines = fitted(text, columns.clamp(60, WIDEST));
-            if let Some(first) = lines.first_mut() {
-                *first = linked(&prose::clean(first));
-            }
-            lines[1..].iter_mut().for_each(|line| *line = prose::clean(line).into_owned());
+            let lines = fitted(text, columns.clamp(60, WIDEST));
+            let lines: Vec<String> = lines.iter().map(|line| linked(&prose::clean(line))).collect();
             show_beside(&lines.join("\n"));
         }
         None => tell(text),
     }
 }
 
-/// A complaint about a place in a file, "assay: e.toml:7:14: ...", with the place as a link.
+/// A line of a complaint that begins with a place in a file, "assay: e.toml:7:14: ...", with the place as a link.
 fn linked(line: &str) -> String {
     let Some(links) = display::links(true) else { return line.to_owned() };
     let place = || -> Option<(&str, SourcePlace)> {
-        let place = line.strip_prefix("assay: ")?.split(": ").next()?;
+        let place = line.strip_prefix("assay: ").unwrap_or(line).split(": ").next()?;
         let mut parts = place.rsplitn(3, ':');
         let (column, row, path) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?);
         let whole = std::fs::canonicalize(path).ok()?;

@@ -79,7 +79,7 @@ pub fn gather(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Res
     };
     let capped = |program: &BuiltProgram| capped(&outline, &builder, program);
     let limit = assay_pure::words::duration(tracing.seconds);
-    events(Event::Doing { what: format!("tracing each variant under QEMU, at most {limit}") });
+    events(Event::Doing { what: format!("tracing under QEMU, at most {limit}") });
     called::trace_all(
         (tracing.plugin, tracing.seconds),
         &built,

@@ -148,14 +148,13 @@ function measured(shown) {
 
 /** The command that repeats it, and the file that it needs. @param {any} shown */
 function repeat(shown) {
-  if (!shown.command) return null;
   const file = shown.file;
+  if (!shown.command && !file) return null;
   return el(
     "div",
     { class: "repeat" },
-    el("p", {}, "Measure it again:"),
-    verbatim(shown.command, "Command that repeats it"),
-    file ? folded(`${file.name} as it was`, () => el("div", {}, verbatim(file.text, file.name), el("p", {}, download(`Save ${file.name}`, file.name, "text/plain", () => file.text)))) : null,
+    ...(shown.command ? [el("p", {}, "Measure it again:"), verbatim(shown.command, "Command that repeats it")] : []),
+    file ? folded("The experiment file as it was", () => el("div", {}, verbatim(file.text, file.name), el("p", {}, download(`Save ${file.name}`, file.name, "text/plain", () => file.text)))) : null,
   );
 }
 
