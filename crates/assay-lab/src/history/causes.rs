@@ -19,7 +19,7 @@ pub fn tell(series: &mut [Series], read: &Runs, binaries: &Binaries) {
         .flat_map(|one| one.page.changes.iter().map(|change| (one.key.clone(), change.clone())))
         .collect();
     let machine = |change: &ChangePoint| read.runs[change.at].page.machine;
-    for one in series {
+    for one in series.iter_mut() {
         let page = &one.page;
         let key = one.key.of_code();
         let has_code = |change: &ChangePoint| {
@@ -41,9 +41,59 @@ pub fn tell(series: &mut [Series], read: &Runs, binaries: &Binaries) {
                     .causes
                     .insert(0, ChangeCause { fact: KnownFact::Placement, differs: Some(true), text });
             }
-            change.sentence = sentence(one, change, read);
         }
         one.page.changes = changes;
+    }
+    let steps: Vec<Step> = series
+        .iter()
+        .filter(|one| one.key.kind == SeriesKind::Time)
+        .flat_map(|one| {
+            one.page.changes.iter().map(|change| Step { key: one.key.clone(), change: change.clone() })
+        })
+        .collect();
+    for one in series {
+        for change in &mut one.page.changes {
+            let here = |step: &&Step| machine(&step.change) == machine(change);
+            if let Some(step) = steps.iter().filter(here).find(|step| step.is_alike(&one.key, change)) {
+                change.causes.insert(0, step.cause(read));
+            }
+        }
+        let mut changes = one.page.changes.clone();
+        changes.iter_mut().for_each(|change| change.sentence = sentence(one, change, read));
+        one.page.changes = changes;
+    }
+}
+
+/// A step of a variant's time.
+struct Step {
+    key: SeriesKey,
+    change: ChangePoint,
+}
+
+impl Step {
+    /// Whether it speaks for another reason than the code of a step of another variant in the same build on the same input: as large
+    /// within a factor of two, at most so many runs away, and its own machine code is the same on both sides.
+    fn is_alike(&self, key: &SeriesKey, change: &ChangePoint) -> bool {
+        let share = self.change.ratio.ln() / change.ratio.ln();
+        let same_code =
+            |cause: &ChangeCause| cause.fact == KnownFact::MachineCode && cause.differs == Some(false);
+        self.key.variant != key.variant
+            && self.key == key.time_of(&self.key.variant)
+            && key.kind == SeriesKind::Time
+            && (0.5..=2.0).contains(&share)
+            && self.change.at.abs_diff(change.at) <= BESIDE
+            && self.change.causes.iter().any(same_code)
+    }
+
+    fn cause(&self, read: &Runs) -> ChangeCause {
+        let run = &read.runs[self.change.at].page;
+        let text = format!(
+            "{} stepped by {} from run {} on with the same machine code, so the machine may have changed",
+            self.key.variant,
+            words::fine_change(self.change.ratio),
+            run.id
+        );
+        ChangeCause { fact: KnownFact::Alike, differs: Some(true), text }
     }
 }
 
@@ -234,6 +284,46 @@ fn sentence(series: &Series, change: &ChangePoint, read: &Runs) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_variant_of_the_same_code_that_steps_alike_speaks_for_the_machine() {
+        let key = |variant: &str, kind| SeriesKey {
+            kind,
+            variant: variant.into(),
+            baseline: String::new(),
+            input: "mixed".into(),
+            compiler: "gcc".into(),
+            flags: String::new(),
+        };
+        let step = |at: usize, ratio: f64, same_code: bool| {
+            let text = String::new();
+            ChangePoint {
+                at,
+                told_at: at,
+                p: 0.001,
+                before: at - 1,
+                ratio,
+                lower: ratio,
+                upper: ratio,
+                causes: vec![ChangeCause { fact: KnownFact::MachineCode, differs: Some(!same_code), text }],
+                sentence: String::new(),
+            }
+        };
+        let time = |variant: &str| key(variant, SeriesKind::Time);
+        let four = (time("four"), step(8, 1.135, false));
+        let alike = |variant: &str, at, ratio, same_code| {
+            Step { key: time(variant), change: step(at, ratio, same_code) }.is_alike(&four.0, &four.1)
+        };
+        assert!(alike("loop", 7, 1.134, true) && alike("loop", 10, 1.2, true));
+        assert!(!alike("loop", 7, 1.134, false), "its own code changed");
+        assert!(!alike("loop", 7, 0.88, true), "the other way");
+        assert!(!alike("loop", 7, 1.03, true), "by much less");
+        assert!(!alike("loop", 11, 1.134, true), "at another time");
+        assert!(!alike("four", 8, 1.135, true), "it is itself");
+        let contrast = (key("four", SeriesKind::Contrast), step(8, 1.135, false));
+        let of = Step { key: time("loop"), change: step(8, 1.135, true) };
+        assert!(!of.is_alike(&contrast.0, &contrast.1), "the machine cancels out");
+    }
 
     #[test]
     fn other_keys_are_those_that_change_what_is_measured() {

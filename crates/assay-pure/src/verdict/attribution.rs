@@ -5,7 +5,7 @@ use super::cause::{Cause, CauseEvidence};
 use super::contrast::{AsBuiltSays, RatioInterval};
 use super::decide::DecidedEstimate;
 use super::observed::{ObservedContrast, PairAt};
-use super::profile::{OffsetEffect, offset_effects, predicted_placement, rotation_times};
+use super::profile::{OffsetEffect, RotationTimes, offset_effects, predicted_placement, rotation_times};
 use super::same_code::CodeIdentity;
 use super::wording::{percent, span};
 use crate::placement::layout::LINE_BYTES;
@@ -32,7 +32,8 @@ pub fn decompose(log_as_built: f64, log_code: f64) -> Decomposition {
     Decomposition { log_placement, share }
 }
 
-/// The placement as a cause: when it adds more than the margin and more than noise, or the as-built word is wrong.
+/// The placement as a cause: when it adds more than the margin and more than noise, and other links come near it; or the
+/// as-built word is wrong.
 pub fn placement(
     contrast: &ObservedContrast,
     as_built: DecidedEstimate,
@@ -42,7 +43,8 @@ pub fn placement(
 ) -> Option<CauseEvidence> {
     let split = decompose(as_built.estimate, code.estimate);
     let beyond_noise = as_built.interval.disjoint(&code.interval);
-    let notable = margin.is_exceeded_by_ln(split.log_placement) && beyond_noise;
+    let alone = out_of_range(contrast, as_built.estimate, code.estimate, margin);
+    let notable = margin.is_exceeded_by_ln(split.log_placement) && beyond_noise && alone.is_none();
     let word_is_wrong = says.is_some_and(|says| says != AsBuiltSays::Confirmed);
     if !notable && !word_is_wrong {
         return None;
@@ -60,7 +62,47 @@ pub fn placement(
     if let Some(offsets) = contrast.as_built.as_ref().and_then(|at| offset_evidence(contrast, at)) {
         evidence.push_str(&offsets);
     }
+    if let Some(range) = alone {
+        evidence.push_str(&format!(
+            "; by the {} other links a place makes {} to {}: something else may have slowed this one, so measure again",
+            range.links,
+            percent(range.least),
+            percent(range.most)
+        ));
+    }
     Some(CauseEvidence { cause: Cause::Placement, share: Some(split.share), evidence })
+}
+
+/// What links can make of the difference, ln.
+struct LinkRange {
+    links: usize,
+    least: f64,
+    most: f64,
+}
+
+/// The range of the other links, where a difference as built lies far from it: what no place makes is hardly made by where the
+/// code lies. The range holds the slowest place of one side together with the fastest of the other, even if no link had both; far is
+/// beyond the margin and beyond half of its width.
+fn out_of_range(contrast: &ObservedContrast, as_built: f64, code: f64, margin: Margin) -> Option<LinkRange> {
+    /// Fewer may have missed a rare place.
+    const ENOUGH: usize = 12;
+    let effects = |side| -> Vec<f64> {
+        let times = rotation_times(contrast, side);
+        let of_rotation = |rotation: &RotationTimes| {
+            let mean = rotation.mean_ns;
+            rotation.by_offset.iter().map(|(_, ns)| (ns / mean).ln()).collect::<Vec<_>>()
+        };
+        times.iter().flat_map(of_rotation).collect()
+    };
+    let least_of = |effects: &[f64]| effects.iter().copied().fold(f64::INFINITY, f64::min);
+    let most_of = |effects: &[f64]| effects.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let (candidate, baseline) = (effects(ContrastSide::Candidate), effects(ContrastSide::Baseline));
+    let links = candidate.len().min(baseline.len());
+    let least = code + least_of(&candidate) - most_of(&baseline);
+    let most = code + most_of(&candidate) - least_of(&baseline);
+    let beyond = (as_built - most).max(least - as_built);
+    let is_far = beyond > (most - least) / 2.0 && margin.is_exceeded_by_ln(beyond);
+    (links >= ENOUGH && is_far).then_some(LinkRange { links, least, most })
 }
 
 /// What the rotations say of the as-built offsets.

@@ -167,6 +167,30 @@ fn a_real_difference_is_found_and_the_as_built_comparison_judged_beside_it() {
 }
 
 #[test]
+fn a_link_that_is_slower_than_any_place_makes_it_does_not_make_placement_the_cause() {
+    let slowed = |ratio: f64| {
+        let flat = Planted {
+            ratio,
+            by_offset: [1.0, 1.003, 1.0, 0.998],
+            as_built: Some((16, 32)),
+            ..Planted::default()
+        };
+        let mut contrast = flat.contrast();
+        let built = contrast.as_built.as_mut().expect("it was planted");
+        built.candidate.iter_mut().for_each(|sample| sample.ns_per_unit *= 1.24);
+        judge(&[contrast], &VerdictOptions::default()).contrasts.remove(0)
+    };
+    let real = slowed(0.6);
+    assert_eq!(real.as_built_says, Some(AsBuiltSays::Confirmed));
+    assert!(!has(&real, Cause::Placement), "{:?}", real.causes);
+    let ghost = slowed(1.0);
+    assert_eq!(ghost.as_built_says, Some(AsBuiltSays::Ghost));
+    let evidence = &ghost.causes[0].evidence;
+    assert!(evidence.contains("by the 32 other links a place makes -0.49 % to +0.51 %"), "{evidence}");
+    assert!(evidence.contains("something else may have slowed this one"), "{evidence}");
+}
+
+#[test]
 fn a_wide_spread_is_undecided_and_says_what_it_would_take() {
     let options = VerdictOptions { seconds_per_rotation: Some(0.5), ..VerdictOptions::default() };
     let wide = Planted { spread: 0.04, as_built: Some((16, 0)), ..Planted::default() };

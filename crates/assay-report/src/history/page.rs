@@ -162,6 +162,8 @@ pub struct ChangeCause {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum KnownFact {
+    /// The time of another variant stepped alike, whose machine code is the same on both sides of its step.
+    Alike,
     /// Name, version or file of the compiler.
     Compiler,
     /// Its flags.
