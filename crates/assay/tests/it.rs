@@ -11,6 +11,7 @@ mod doctor;
 mod doctor_experiment;
 mod fit;
 mod history;
+mod inputs;
 mod layout;
 mod lies;
 mod programs;

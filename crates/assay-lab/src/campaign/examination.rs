@@ -14,7 +14,7 @@ pub use findings::findings;
 pub use outlined::{lay, outlined};
 
 use super::count::simulate::{self, SimulationRequest};
-use super::inputs::{self, ReadyInput};
+use super::inputs::{self, InputPlaces, ReadyInput};
 use super::placements::{Group, PlacedLink, Placements};
 use super::prepare::Prepared;
 use super::scene::Scene;
@@ -56,8 +56,10 @@ pub fn examine(
     scene.phase("examine");
     let scratch = Scratch::new(store)?;
     let experiment = &prepared.experiment;
-    let mut facts = outlined(experiment, &prepared.folder, &prepared.machine, None)?;
-    let laid = lay(experiment, &prepared.folder, scratch.path())?;
+    let kept = inputs::kept_in(store);
+    let places = InputPlaces { folder: &prepared.folder, kept: &kept };
+    let mut facts = outlined(experiment, places, &prepared.machine, None)?;
+    let laid = lay(experiment, places, scratch.path())?;
     let options = StartOptions { cpu: scene.cpu, patience: scene.patience.min(PATIENCE) };
     let built: Vec<BuiltProgram> =
         placed.iter().filter(|place| place.rotation.is_none()).map(|place| built(prepared, place)).collect();
@@ -149,7 +151,8 @@ fn simulate(
         if let InputSource::Generated { units, distinct_units, .. } = &mut once.source {
             *units = distinct_units.take().unwrap_or(*units).min(*units);
         }
-        let ready: ReadyInput = inputs::ready(&once, &prepared.folder, &store.join("inputs"), scene.ledger)?;
+        let ready: ReadyInput =
+            inputs::ready(&once, &prepared.folder, &inputs::kept_in(store), scene.ledger)?;
         let found = simulate::simulate(&SimulationRequest {
             program: &program.path,
             variant: &hardest.variant,

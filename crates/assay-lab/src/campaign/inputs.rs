@@ -49,6 +49,20 @@ impl ReadyInput {
     }
 }
 
+/// Where inputs come from, and where they are kept.
+#[derive(Clone, Copy, Debug)]
+pub struct InputPlaces<'a> {
+    /// The experiment file's folder.
+    pub folder: &'a Path,
+    /// Where inputs lie by content, as [`kept_in`] a store.
+    pub kept: &'a Path,
+}
+
+/// Where a store has its inputs.
+pub fn kept_in(store: &Path) -> PathBuf {
+    store.join("inputs")
+}
+
 /// Makes one input ready. `folder` is the experiment file's, `store` where inputs are kept by content.
 ///
 /// # Errors
@@ -77,8 +91,9 @@ pub fn ready(spec: &InputSpec, folder: &Path, store: &Path, ledger: &Ledger) -> 
         let file = stored(store, &row.digest);
         return Ok(ReadyInput { name: spec.name.clone(), row, description, file, windows });
     }
-    let bytes = bytes_of(spec, folder)?;
-    let seconds = seconds_of(spec, folder)?;
+    let places = InputPlaces { folder, kept: store };
+    let bytes = bytes_of(spec, places)?;
+    let seconds = seconds_of(spec, places)?;
     make(spec, recipe, &bytes, &seconds, store, ledger)
 }
 
@@ -87,9 +102,7 @@ fn recipe(source: &InputSource, folder: &Path) -> Result<Value> {
     let mut recipe = serde_json::to_value(source)?;
     if let InputSource::Command { command, .. } = source {
         recipe["files"] = made::files(command, folder);
-        // The same words mean other files elsewhere; by its digest, as a ledger is handed on.
-        let place = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        recipe["folder"] = digest::digest(place.as_os_str().as_encoded_bytes()).into();
+        recipe["folder"] = made::place(folder).into();
     }
     Ok(recipe)
 }
@@ -101,15 +114,21 @@ pub type Second = (String, Vec<u8>);
 ///
 /// # Errors
 /// As of [`bytes_of`].
-pub fn seconds_of(spec: &InputSpec, folder: &Path) -> Result<Vec<Second>> {
-    let of = |second: &SecondInput| {
-        let bytes = bytes_from(&second.input, &second.source, folder)?;
-        second.format.count(&bytes).with_context(|| {
-            format!("input `{}` is not in the format {}", second.input, second.format.word())
-        })?;
-        Ok((second.name.clone(), bytes))
-    };
-    spec.with.iter().map(of).collect()
+pub fn seconds_of(spec: &InputSpec, places: InputPlaces<'_>) -> Result<Vec<Second>> {
+    spec.with.iter().map(|second| Ok((second.name.clone(), second_of(second, places)?))).collect()
+}
+
+/// The bytes of an input that stands beside another.
+///
+/// # Errors
+/// As of [`bytes_of`]; they are not of its format.
+pub fn second_of(second: &SecondInput, places: InputPlaces<'_>) -> Result<Vec<u8>> {
+    let bytes = bytes_from(&second.input, &second.source, places)?;
+    second
+        .format
+        .count(&bytes)
+        .with_context(|| format!("input `{}` is not in the format {}", second.input, second.format.word()))?;
+    Ok(bytes)
 }
 
 /// Where a second input lies: beside the file of the first, as programs look for it.
@@ -169,18 +188,18 @@ fn make(
     Ok(ReadyInput { name: spec.name.clone(), row, description, file, windows })
 }
 
-/// The bytes of an input, made or read.
+/// The bytes of an input: read, made, or what its command printed before.
 ///
 /// # Errors
 /// A recorded file cannot be read or is empty; a command fails.
-pub fn bytes_of(spec: &InputSpec, folder: &Path) -> Result<Vec<u8>> {
-    bytes_from(&spec.name, &spec.source, folder)
+pub fn bytes_of(spec: &InputSpec, places: InputPlaces<'_>) -> Result<Vec<u8>> {
+    bytes_from(&spec.name, &spec.source, places)
 }
 
-fn bytes_from(name: &str, source: &InputSource, folder: &Path) -> Result<Vec<u8>> {
+fn bytes_from(name: &str, source: &InputSource, places: InputPlaces<'_>) -> Result<Vec<u8>> {
     match source {
         InputSource::Recorded { path } => {
-            let path = folder.join(path);
+            let path = places.folder.join(path);
             let bytes = given::read(&path, given::DATA)
                 .with_context(|| format!("input `{name}`: cannot read {}", path.display()))?;
             if bytes.is_empty() {
@@ -193,10 +212,10 @@ fn bytes_from(name: &str, source: &InputSource, folder: &Path) -> Result<Vec<u8>
             Ok(bytes)
         }
         InputSource::Command { command, units, seed } => {
-            made::bytes(&made::Asked { name, words: command, units: *units, seed: *seed, folder })
+            made::bytes(&made::Asked { name, words: command, units: *units, seed: *seed, places })
         }
         InputSource::Keys { table, .. } => {
-            let table = bytes_from(name, table, folder)?;
+            let table = bytes_from(name, table, places)?;
             let keys = source.keys_of(&table).expect("it is keys");
             keys.map_err(|error| Misuse(format!("input `{name}`: {error}")).into())
         }
@@ -204,12 +223,12 @@ fn bytes_from(name: &str, source: &InputSource, folder: &Path) -> Result<Vec<u8>
     }
 }
 
-fn stored(store: &Path, digest: &str) -> PathBuf {
+pub(super) fn stored(store: &Path, digest: &str) -> PathBuf {
     store.join(digest)
 }
 
 /// Writes a file under a name that is its content: two writers write the same, and none sees half of it.
-fn write_once(file: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn write_once(file: &Path, bytes: &[u8]) -> Result<()> {
     if std::fs::metadata(file).is_ok_and(|found| found.len() == bytes.len() as u64)
         && std::fs::read(file).is_ok_and(|found| found == bytes)
     {

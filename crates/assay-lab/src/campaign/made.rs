@@ -1,9 +1,13 @@
 //! An input that a command prints: run once for what it is made from, and then kept.
 //!
 //! What it is made from is the command and its folder, the seed, the units, and the content of each file that is a word of
-//! the command or follows a `=` in one. What a script reads beyond that is not seen; a file that is added to the command is. Within one process a command runs once;
-//! beyond it the ledger keeps the bytes by this recipe, as it does for generators.
+//! the command or follows a `=` in one. What a script reads beyond that is not seen; a file that is added to the command is.
+//!
+//! A store has the bytes by content, and beside them `made/RECIPE`: the digest of what the command printed when it was made from
+//! that. Every verb looks there first, so planning, examining and measuring run a command once between them. Where the store
+//! cannot be written the command runs once in each process.
 
+use super::inputs::{InputPlaces, stored, write_once};
 use crate::lead::Misuse;
 use anyhow::{Context, Result};
 use assay_linux::command::{self, CommandSpec, Killed};
@@ -31,8 +35,8 @@ pub(super) struct Asked<'a> {
     pub(super) units: Option<u64>,
     /// `ASSAY_SEED`.
     pub(super) seed: u64,
-    /// Where it runs.
-    pub(super) folder: &'a Path,
+    /// Where it runs, and where what it prints is kept.
+    pub(super) places: InputPlaces<'a>,
 }
 
 /// The digests of the files that the command names, to be kept with the recipe.
@@ -48,23 +52,62 @@ pub(super) fn files(words: &[String], folder: &Path) -> Value {
     Value::Object(words.iter().filter_map(of).collect::<Map<_, _>>())
 }
 
+/// The parent of a file in the current folder has no name.
+fn folder_of(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+}
+
+/// The folder of a command as recipes have it: the same words mean other files elsewhere. A digest, as a ledger is handed on.
+pub(super) fn place(folder: &Path) -> String {
+    let place = folder_of(folder).canonicalize().unwrap_or_else(|_| folder.to_owned());
+    digest(place.as_os_str().as_encoded_bytes())
+}
+
 /// What the commands of this process have printed.
 static PRINTED: Mutex<Option<HashMap<String, Arc<Vec<u8>>>>> = Mutex::new(None);
 
-/// What the command prints.
+/// What the command prints, or has printed when it was made from the same.
 ///
 /// # Errors
 /// It cannot be started, fails, takes longer than ten minutes, or prints nothing or too much.
 pub(super) fn bytes(asked: &Asked<'_>) -> Result<Vec<u8>> {
-    let key = json!([asked.words, asked.units, asked.seed, asked.folder, files(asked.words, asked.folder)])
-        .to_string();
+    let folder = asked.places.folder;
+    let made_from = json!([asked.words, asked.units, asked.seed, place(folder), files(asked.words, folder)]);
+    let recipe = digest(made_from.to_string().as_bytes());
     let known = || PRINTED.lock().expect("nothing panics while it is held");
-    if let Some(bytes) = known().get_or_insert_default().get(&key) {
+    if let Some(bytes) = known().get_or_insert_default().get(&recipe) {
         return Ok(bytes.to_vec());
     }
-    let bytes = Arc::new(run(asked)?);
-    known().get_or_insert_default().insert(key, Arc::clone(&bytes));
+    let bytes = match kept(asked.places.kept, &recipe) {
+        Some(bytes) => bytes,
+        None => {
+            let bytes = run(asked)?;
+            // Who needs the store complains of it; for a plan it only costs another run.
+            let _ = keep(asked.places.kept, &recipe, &bytes);
+            bytes
+        }
+    };
+    let bytes = Arc::new(bytes);
+    known().get_or_insert_default().insert(recipe, Arc::clone(&bytes));
     Ok(bytes.to_vec())
+}
+
+fn note(store: &Path, recipe: &str) -> PathBuf {
+    store.join("made").join(recipe)
+}
+
+/// What a command printed before, if the store still has it as it was.
+fn kept(store: &Path, recipe: &str) -> Option<Vec<u8>> {
+    let printed = given::read_text(&note(store, recipe)).ok()?;
+    let is_digest = printed.len() == recipe.len() && printed.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let bytes = given::read(&stored(store, is_digest.then_some(&printed)?), given::DATA).ok()?;
+    (digest(&bytes) == printed).then_some(bytes)
+}
+
+fn keep(store: &Path, recipe: &str, bytes: &[u8]) -> Result<()> {
+    let printed = digest(bytes);
+    write_once(&stored(store, &printed), bytes)?;
+    write_once(&note(store, recipe), printed.as_bytes())
 }
 
 fn run(asked: &Asked<'_>) -> Result<Vec<u8>> {
@@ -77,8 +120,7 @@ fn run(asked: &Asked<'_>) -> Result<Vec<u8>> {
     environment.extend(asked.units.map(|units| ("ASSAY_UNITS".into(), units.to_string().into())));
     let ran = command::run(&CommandSpec {
         command: &line,
-        // The parent of a file in the current folder has no name.
-        folder: if asked.folder.as_os_str().is_empty() { Path::new(".") } else { asked.folder },
+        folder: folder_of(asked.places.folder),
         environment: &environment,
         cpu: None,
         random_addresses: true,
@@ -137,7 +179,14 @@ mod tests {
 
     fn made(words: &[&str], units: Option<u64>, folder: &Path) -> Result<Vec<u8>> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        bytes(&Asked { name: "x", words: &words, units, seed: 7, folder })
+        let kept = folder.join("store");
+        bytes(&Asked {
+            name: "x",
+            words: &words,
+            units,
+            seed: 7,
+            places: InputPlaces { folder, kept: &kept },
+        })
     }
 
     #[test]
@@ -156,8 +205,15 @@ mod tests {
         let log = || std::fs::read_to_string(folder.path().join("log")).unwrap().lines().count();
         assert_eq!(made(&["sh", "make.sh"], None, folder.path()).unwrap(), b"one\n");
         assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"one\n".to_vec(), 1));
+        // Another process knows only what the store has.
+        let forget = || *PRINTED.lock().unwrap() = None;
+        forget();
+        assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"one\n".to_vec(), 1));
+        forget();
+        std::fs::write(folder.path().join("store").join(digest(b"one\n")), "half").unwrap();
+        assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"one\n".to_vec(), 2));
         write("echo two; echo ran >> log");
-        assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"two\n".to_vec(), 2));
+        assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"two\n".to_vec(), 3));
         let named = files(&["sh".to_owned(), "make.sh".to_owned()], folder.path());
         assert_eq!(named.as_object().map(Map::len), Some(1));
     }

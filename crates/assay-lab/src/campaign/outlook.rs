@@ -1,5 +1,6 @@
 //! What a campaign would measure and about how long it would take, without building or measuring anything.
 
+use super::inputs::{InputPlaces, bytes_of, kept_in};
 use super::prepare::Outline;
 use super::{compose, measure, usage};
 use crate::store::Ledger;
@@ -21,7 +22,7 @@ const ANSWER_NS: f64 = 6.0;
 /// Seconds of one visit: a warm-up sample and the counted ones at a fifth of a millisecond, and the switch.
 const VISIT_SECONDS: f64 = 1.2e-3;
 
-/// Looks ahead.
+/// Looks ahead. `store` is where what a command prints is kept.
 ///
 /// # Errors
 /// A recorded input cannot be read.
@@ -31,12 +32,17 @@ pub fn outlook(
     runnable: &[usize],
     skipped: &[page::PageFailure],
     ledger: Option<&Ledger>,
+    store: &Path,
 ) -> Result<PlanPage> {
     let experiment = &outline.experiment;
     let compiler_names: Vec<String> =
         outline.compilers.iter().map(|compiler| compiler.name.clone()).collect();
     let last_level = usage::last_level_bytes(&machine.caches);
-    let inputs = inputs(&experiment.inputs, &outline.folder, last_level)?;
+    let inputs = inputs(
+        &experiment.inputs,
+        InputPlaces { folder: &outline.folder, kept: &kept_in(store) },
+        last_level,
+    )?;
     let work = WorkAhead::of(outline, runnable.len() as u64);
     let cached = ledger.map_or(Ok(false), |ledger| measured_before(ledger, &outline.text))?;
     // What a build of its own made is linked again.
@@ -157,11 +163,11 @@ fn measured_before(ledger: &Ledger, text: &str) -> Result<bool> {
         .any(|campaign| campaign.experiment_text == text && campaign.stopped != Some(Stopped::Interrupted)))
 }
 
-fn inputs(specs: &[InputSpec], folder: &Path, last_level: u64) -> Result<Vec<page::PageInput>> {
+fn inputs(specs: &[InputSpec], places: InputPlaces<'_>, last_level: u64) -> Result<Vec<page::PageInput>> {
     specs
         .iter()
         .map(|spec| {
-            let bytes = super::inputs::bytes_of(spec, folder)?;
+            let bytes = bytes_of(spec, places)?;
             let units = spec.units(&bytes).unwrap_or(0);
             Ok(page::PageInput {
                 name: spec.name.clone(),

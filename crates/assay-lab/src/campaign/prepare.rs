@@ -283,7 +283,7 @@ pub fn prepare(
     let total = experiment.inputs.len() as u64;
     let mut inputs = Vec::new();
     for spec in &experiment.inputs {
-        inputs.push(inputs::ready(spec, &folder, &store.join("inputs"), ledger)?);
+        inputs.push(inputs::ready(spec, &folder, &inputs::kept_in(store), ledger)?);
         events(Event::InputReady { done: inputs.len() as u64, total });
     }
     Ok(Prepared { experiment, text, folder, compilers, machine, inputs, runnable, skipped })

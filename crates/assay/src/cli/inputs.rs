@@ -6,9 +6,10 @@ mod generators;
 mod record;
 
 use super::help::OUTPUT;
+use super::run::StoragePaths;
 use super::{DONE, screen};
 use anyhow::{Context, Result};
-use assay_lab::campaign::inputs;
+use assay_lab::campaign::inputs::{self, InputPlaces};
 use assay_lab::lead::Misuse;
 use assay_linux::given;
 use assay_pure::experiment::Experiment;
@@ -50,6 +51,8 @@ struct Describe {
     /// Print JSON instead of the report
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
+    #[command(flatten)]
+    places: StoragePaths,
 }
 
 /// Write an input of an experiment to a file
@@ -62,6 +65,8 @@ struct Generate {
     input: String,
     /// File to write
     output: PathBuf,
+    #[command(flatten)]
+    places: StoragePaths,
 }
 
 /// Runs the verb.
@@ -110,13 +115,15 @@ fn format_of(word: &str) -> Result<Format, Misuse> {
 
 fn describe_all(asked: &Describe) -> Result<()> {
     let format = asked.format.as_deref().map(format_of).transpose()?;
+    let kept = inputs::kept_in(&asked.places.store());
     let mut found: Vec<Described> = Vec::new();
     for file in &asked.files {
         if file.extension().is_some_and(|extension| extension == "toml") {
             let folder = file.parent().unwrap_or(Path::new("."));
+            let places = InputPlaces { folder, kept: &kept };
             for input in experiment(file)?.file_inputs() {
-                let bytes = inputs::bytes_of(&input, folder)?;
-                let seconds = inputs::seconds_of(&input, folder)?;
+                let bytes = inputs::bytes_of(&input, places)?;
+                let seconds = inputs::seconds_of(&input, places)?;
                 found.push(described(&input.name, &bytes, inputs::describe(&input, &bytes, &seconds), None)?);
                 for (second, (_, bytes)) in input.with.iter().zip(&seconds) {
                     let name = format!("{} (beside {} as {})", second.input, input.name, second.name);
@@ -182,33 +189,43 @@ fn described(
 fn generate_one(asked: &Generate) -> Result<()> {
     let experiment = experiment(&asked.experiment)?;
     let known = experiment.file_inputs();
-    let Some(input) = known.iter().find(|input| input.name == asked.input) else {
-        let names: Vec<&str> = known.iter().map(|input| input.name.as_str()).collect();
-        let message = format!(
-            "there is no input `{}` in {}; its inputs are: {}",
-            asked.input,
-            asked.experiment.display(),
-            names.join(", ")
-        );
-        return Err(Misuse(message).into());
-    };
     let folder = asked.experiment.parent().unwrap_or(Path::new("."));
+    let kept = inputs::kept_in(&asked.places.store());
+    let places = InputPlaces { folder, kept: &kept };
     screen::find_place(&asked.output)?;
-    let bytes = inputs::bytes_of(input, folder)?;
-    assay_linux::output::write(&asked.output, &bytes)
-        .with_context(|| format!("cannot write {}", asked.output.display()))?;
-    let line = format!(
-        "wrote {} ({} bytes, sha256 {})\n",
-        asked.output.display(),
-        bytes.len(),
-        digest::short_digest(&digest::digest(&bytes))
-    );
-    screen::print(&line);
-    for (name, bytes) in inputs::seconds_of(input, folder)? {
-        let file = inputs::beside(&asked.output, &name);
-        assay_linux::output::write(&file, &bytes)
-            .with_context(|| format!("cannot write {}", file.display()))?;
-        screen::print(&format!("wrote {} ({} bytes), which stands beside it\n", file.display(), bytes.len()));
+    if let Some(input) = known.iter().find(|input| input.name == asked.input) {
+        write(&asked.output, &inputs::bytes_of(input, places)?, "")?;
+        for (name, bytes) in inputs::seconds_of(input, places)? {
+            write(&inputs::beside(&asked.output, &name), &bytes, ", which stands beside it")?;
+        }
+        return Ok(());
     }
+    let seconds = known.iter().flat_map(|input| &input.with);
+    if let Some(second) = seconds.clone().find(|second| second.input == asked.input) {
+        return write(&asked.output, &inputs::second_of(second, places)?, "");
+    }
+    let mut names: Vec<&str> = known.iter().map(|input| input.name.as_str()).collect();
+    for second in seconds {
+        if !names.contains(&second.input.as_str()) {
+            names.push(&second.input);
+        }
+    }
+    let message = format!(
+        "there is no input `{}` in {}; its inputs are: {}",
+        asked.input,
+        asked.experiment.display(),
+        names.join(", ")
+    );
+    Err(Misuse(message).into())
+}
+
+fn write(file: &Path, bytes: &[u8], what: &str) -> Result<()> {
+    assay_linux::output::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
+    screen::print(&format!(
+        "wrote {} ({} bytes, sha256 {}){what}\n",
+        file.display(),
+        bytes.len(),
+        digest::short_digest(&digest::digest(bytes))
+    ));
     Ok(())
 }

@@ -52,7 +52,7 @@ pub fn run(arguments: &PlanArguments) -> Result<u8> {
     let skipped: Vec<_> = outline.skipped.iter().chain(&variants).map(outlook::skipped).collect();
     // A plan makes no ledger where there is none.
     let ledger = asked.ledger.is_file().then(|| Ledger::open(&asked.ledger)).transpose()?;
-    let plan = outlook::outlook(&outline, &machine, &runnable, &skipped, ledger.as_ref())?;
+    let plan = outlook::outlook(&outline, &machine, &runnable, &skipped, ledger.as_ref(), &asked.store)?;
     if arguments.json {
         screen::print(&format!("{}\n", serde_json::to_string_pretty(&plan)?));
     } else {

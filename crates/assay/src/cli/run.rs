@@ -8,6 +8,7 @@ use super::picture::PictureArguments;
 use super::{DONE, FAILED, UNABLE, screen};
 use anyhow::Result;
 use assay_lab::campaign::examination;
+use assay_lab::campaign::inputs::{self, InputPlaces};
 use assay_lab::campaign::{self, CampaignRequest, compose, prepare, workspace};
 use assay_lab::doctor::experiment;
 use assay_lab::lead::Misuse;
@@ -243,7 +244,9 @@ fn sweeps_hint(ledger: &Ledger, campaign: i64, asked: &CampaignRequest) -> Resul
 fn hint(asked: &CampaignRequest) -> Option<String> {
     let outline = prepare::outline(asked).ok()?;
     let machine = assay_linux::machine::facts();
-    let facts = examination::outlined(&outline.experiment, &outline.folder, &machine, None).ok()?;
+    let kept = inputs::kept_in(&asked.store);
+    let places = InputPlaces { folder: &outline.folder, kept: &kept };
+    let facts = examination::outlined(&outline.experiment, places, &machine, None).ok()?;
     experiment::in_short(&facts, &outline.experiment.accept)
 }
 

@@ -1,6 +1,6 @@
 //! What an examination starts from: the inputs as the file has them, and pieces of them that the variants are tried on.
 
-use crate::campaign::inputs;
+use crate::campaign::inputs::{self, InputPlaces};
 use crate::examine::facts::{ExaminedInput, ExperimentFacts};
 use crate::examine::specimen::{Specimen, made, probe_units};
 use crate::examine::started::Laid;
@@ -17,7 +17,7 @@ use std::path::Path;
 /// A recorded input cannot be read.
 pub fn outlined(
     experiment: &Experiment,
-    folder: &Path,
+    places: InputPlaces<'_>,
     machine: &Machine,
     production_units: Option<u64>,
 ) -> Result<ExperimentFacts> {
@@ -28,7 +28,7 @@ pub fn outlined(
         ..ExperimentFacts::default()
     };
     for spec in &experiment.file_inputs() {
-        let (bytes, units) = beginning(spec, folder)?;
+        let (bytes, units) = beginning(spec, places)?;
         facts.inputs.push(input(spec, &bytes, units, production_units));
     }
     Ok(facts)
@@ -45,14 +45,14 @@ fn cache(machine: &Machine, level: &str) -> Option<u64> {
 }
 
 /// The beginning of an input's bytes, long enough for all pieces, and the units of the whole.
-fn beginning(spec: &InputSpec, folder: &Path) -> Result<(Vec<u8>, u64)> {
+fn beginning(spec: &InputSpec, places: InputPlaces<'_>) -> Result<(Vec<u8>, u64)> {
     if let InputSource::Generated { units, distinct_units, .. } = spec.source
         // What repeats itself is walked over once.
         && let Some(bytes) = made(spec, probe_units(distinct_units.unwrap_or(units).min(units)), 0)
     {
         return Ok((bytes, units));
     }
-    let bytes = inputs::bytes_of(spec, folder)?;
+    let bytes = inputs::bytes_of(spec, places)?;
     let windows = spec.windows(&bytes).with_context(|| format!("input `{}`", spec.name))?;
     Ok((bytes, windows.iter().map(|window| window.units).sum()))
 }
@@ -94,14 +94,14 @@ fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u6
 ///
 /// # Errors
 /// A recorded input cannot be read, or is not of its format; the folder cannot be written.
-pub fn lay(experiment: &Experiment, folder: &Path, scratch: &Path) -> Result<Vec<(usize, Laid)>> {
+pub fn lay(experiment: &Experiment, places: InputPlaces<'_>, scratch: &Path) -> Result<Vec<(usize, Laid)>> {
     let mut laid = Vec::new();
     for (number, spec) in experiment.file_inputs().iter().enumerate() {
-        let (bytes, _) = beginning(spec, folder)?;
+        let (bytes, _) = beginning(spec, places)?;
         let pieces = Specimen::of(spec, &bytes)
             .map_err(|problem| Misuse(format!("input `{}` is not of its format: {problem}", spec.name)))?;
         if let Some(specimen) = pieces {
-            let seconds = inputs::seconds_of(spec, folder)?;
+            let seconds = inputs::seconds_of(spec, places)?;
             laid.push((number, Laid::write(specimen, scratch, number, &seconds)?));
         }
     }

@@ -3,6 +3,7 @@
 use super::simulated::{self, Tracing};
 use crate::campaign::count::capped_flags;
 use crate::campaign::examination;
+use crate::campaign::inputs::{self, InputPlaces};
 use crate::campaign::prepare::{self, Outline};
 use crate::campaign::{self, left_out};
 use crate::examine::Scratch;
@@ -52,15 +53,16 @@ pub fn gather(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Res
     outline.experiment.inputs = outline.experiment.file_inputs();
     let machine = machine::facts();
     let cpu = measuring_cpu(request.asked.cpu)?;
-    let mut facts =
-        examination::outlined(&outline.experiment, &outline.folder, &machine, request.production_units)?;
+    let kept = inputs::kept_in(&request.asked.store);
+    let places = InputPlaces { folder: &outline.folder, kept: &kept };
+    let mut facts = examination::outlined(&outline.experiment, places, &machine, request.production_units)?;
     let (runnable, skipped) = left_out::variants(&outline.experiment, &machine);
     let mut notes = Notes::default();
     notes.warnings.extend(skipped.iter().map(|failure| {
         format!("{} is not examined: {}.", failure.variant.as_deref().unwrap_or_default(), failure.reason)
     }));
     let folder = Scratch::new(&request.asked.store)?;
-    let laid = examination::lay(&outline.experiment, &outline.folder, folder.path())?;
+    let laid = examination::lay(&outline.experiment, places, folder.path())?;
     let builder = ProgramBuilder::new(&request.asked.store)?;
     let built = build(&outline, &builder, events, &mut notes)?;
     let options = StartOptions { cpu, patience: request.asked.patience };

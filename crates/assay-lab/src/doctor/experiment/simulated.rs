@@ -58,7 +58,7 @@ pub fn simulate_predictor(
         return Ok(());
     }
     let ledger = Ledger::open(tracing.ledger)?;
-    let folder = tracing.store.join("inputs");
+    let folder = inputs::kept_in(tracing.store);
     let mut ready = Vec::new();
     for spec in short {
         // What repeats itself is passed over once.
