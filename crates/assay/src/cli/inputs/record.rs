@@ -1,19 +1,22 @@
 //! `assay inputs record`: what a pipe carries, kept as a file that an experiment can read.
 //!
 //! The command runs as it would without us, and sees a pipe where it would see one. What it prints, or with `--stdin` what it
-//! is given, goes on its way and to the file.
+//! is given, goes on its way and to the file. Whatever ends the recording, the file has what was carried so far.
 
 use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, FAILED, screen};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use assay_lab::lead::Misuse;
 use assay_linux::output::Output;
+use assay_linux::{family, interrupt};
 use assay_pure::inputs::{Format, digest, guess};
-use assay_pure::words::{self, plural};
+use assay_pure::words::plural;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 /// Record what a command prints, or what it is given, as an input
 #[derive(clap::Args, Clone, Debug)]
@@ -25,7 +28,7 @@ pub struct RecordArguments {
     /// Keep what the command reads from its standard input instead of what it prints
     #[arg(long)]
     stdin: bool,
-    /// Stop after so many bytes; what follows goes on its way but is not kept
+    /// Stop after so many bytes and end the command, or with --stdin give it no more
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 30, value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
     /// Do not pass on what the command prints
@@ -42,9 +45,15 @@ pub struct RecordArguments {
 /// The command cannot be started, or the file cannot be written.
 pub(super) fn run(arguments: &RecordArguments) -> Result<u8> {
     screen::find_place(&arguments.output)?;
-    let mut kept = Kept { file: Output::create(&arguments.output)?, left: arguments.limit, size: 0, lost: 0 };
-    let status = if arguments.stdin { feed(arguments, &mut kept) } else { listen(arguments, &mut kept) }?;
-    let Kept { file, size, lost, .. } = kept;
+    interrupt::catch();
+    let mut kept = Kept { file: Output::create(&arguments.output)?, left: arguments.limit, size: 0 };
+    let (ended, status) =
+        if arguments.stdin { feed(arguments, &mut kept) } else { listen(arguments, &mut kept) }?;
+    let is_interrupted = matches!(ended, Ended::Interrupted);
+    let Kept { file, size, .. } = kept;
+    if size == 0 && is_interrupted {
+        bail!("interrupted before `{}` carried anything, so nothing was kept", shown(arguments));
+    }
     if size == 0 {
         let what = if arguments.stdin { "was given nothing" } else { "printed nothing" };
         let other = if arguments.stdin { "" } else { ". With --stdin what it reads is kept" };
@@ -52,8 +61,15 @@ pub(super) fn run(arguments: &RecordArguments) -> Result<u8> {
     }
     let context = || format!("cannot write {}", arguments.output.display());
     file.sync().and_then(|()| file.finish()).with_context(context)?;
+    if let Some(sentence) = ended.sentence(arguments) {
+        screen::tell(&sentence);
+    }
     let bytes = super::read(&arguments.output)?;
-    screen::tell(summary(&arguments.output, &bytes, lost).trim_end());
+    screen::tell(summary(&arguments.output, &bytes).trim_end());
+    // Of a command that was ended the status is our own doing.
+    if is_interrupted || (!arguments.stdin && !matches!(ended, Ended::ByItself)) {
+        return Ok(if is_interrupted { FAILED } else { DONE });
+    }
     if !status.success() {
         screen::tell(&format!("the command failed: {status}"));
         return Ok(FAILED);
@@ -66,7 +82,7 @@ fn shown(arguments: &RecordArguments) -> String {
 }
 
 /// What was kept, and the lines that make it an input.
-fn summary(file: &Path, bytes: &[u8], lost: u64) -> String {
+fn summary(file: &Path, bytes: &[u8]) -> String {
     let guess = guess(bytes, &file.to_string_lossy());
     let word = guess.format.word();
     let units = guess.format.count(bytes).unwrap_or_default();
@@ -82,9 +98,6 @@ fn summary(file: &Path, bytes: &[u8], lost: u64) -> String {
         plural(bytes.len() as u64, "byte"),
         digest::short_digest(&digest::digest(bytes))
     );
-    if lost > 0 {
-        text.push_str(&format!("{} more were not kept: --limit allows more\n", words::bytes(lost)));
-    }
     if guess.format != Format::Bytes {
         text.push_str(&format!("{} as {word}, guessed from {}\n", plural(units, "unit"), guess.from));
     }
@@ -93,69 +106,132 @@ fn summary(file: &Path, bytes: &[u8], lost: u64) -> String {
     text
 }
 
-/// The file, and what did not fit.
+/// The file, and how much it still takes.
 struct Kept {
     file: Output,
     left: u64,
     size: u64,
-    lost: u64,
 }
 
-impl Kept {
-    fn keep(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let some = bytes.len().min(usize::try_from(self.left).unwrap_or(usize::MAX));
-        self.file.write_all(&bytes[..some])?;
-        self.left -= some as u64;
-        self.size += some as u64;
-        self.lost += (bytes.len() - some) as u64;
-        Ok(())
-    }
+/// Why a recording ended.
+enum Ended {
+    /// The command, or what it was given, came to its end.
+    ByItself,
+    /// The file has all that --limit allows, and there was more.
+    Full,
+    /// Who was to get it takes no more, as `head` does.
+    NotPassedOn(io::Error),
+    /// Somebody asked to stop.
+    Interrupted,
 }
 
-/// From one end to the other until the first ends. A reader that has gone is no error: `head` ends early.
-fn pass(from: &mut impl Read, mut to: Option<impl Write>, kept: &mut Kept) -> io::Result<()> {
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        let count = match from.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if let Some(open) = &mut to
-            && open.write_all(&buffer[..count]).and_then(|()| open.flush()).is_err()
-        {
-            to = None;
+impl Ended {
+    /// What is told of it, if it needs a word.
+    fn sentence(&self, arguments: &RecordArguments) -> Option<String> {
+        let reader = if arguments.stdin { "the command reads no more" } else { "standard output was closed" };
+        match self {
+            Ended::ByItself => None,
+            Ended::Full => {
+                let ended = if arguments.stdin {
+                    "and the command was given no more"
+                } else {
+                    "and the command was ended"
+                };
+                Some(format!("--limit {} was reached, {ended}", arguments.limit))
+            }
+            Ended::NotPassedOn(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Some(format!("{reader}, so the recording ended"))
+            }
+            Ended::NotPassedOn(error) => {
+                Some(format!("what it carries cannot be passed on ({error}), so the recording ended"))
+            }
+            Ended::Interrupted => Some("interrupted: what was carried so far is kept".to_owned()),
         }
-        kept.keep(&buffer[..count])?;
     }
 }
 
-fn start(arguments: &RecordArguments, command: &mut Command) -> Result<std::process::Child> {
-    command.spawn().map_err(|error| {
+/// How often somebody who asks to stop is noticed.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a command may then still print: it was asked as well where a terminal did it. Before the lab kills it.
+const LAST_WORDS: Duration = Duration::from_millis(800);
+/// How long a command may live on that nobody listens to: the next it prints ends most.
+const UNHEARD: Duration = Duration::from_secs(1);
+
+/// From one end to the other until either ends, the file is full, or somebody asks to stop. A thread reads, as a read cannot
+/// be given up.
+fn pass(
+    mut from: impl Read + Send + 'static,
+    mut to: Option<impl Write>,
+    kept: &mut Kept,
+) -> io::Result<Ended> {
+    let (sender, chunks) = mpsc::sync_channel::<io::Result<Vec<u8>>>(1);
+    std::thread::spawn(move || {
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let chunk = match from.read(&mut buffer) {
+                Ok(0) => return,
+                Ok(count) => Ok(buffer[..count].to_vec()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => Err(error),
+            };
+            let is_last = chunk.is_err();
+            if sender.send(chunk).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    let mut until = None;
+    loop {
+        if interrupt::asked() && Instant::now() >= *until.get_or_insert_with(|| Instant::now() + LAST_WORDS) {
+            return Ok(Ended::Interrupted);
+        }
+        let chunk = match chunks.recv_timeout(LOOK) {
+            Ok(chunk) => chunk?,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) if interrupt::asked() => return Ok(Ended::Interrupted),
+            Err(RecvTimeoutError::Disconnected) => return Ok(Ended::ByItself),
+        };
+        let some = &chunk[..chunk.len().min(usize::try_from(kept.left).unwrap_or(usize::MAX))];
+        kept.file.write_all(some)?;
+        kept.left -= some.len() as u64;
+        kept.size += some.len() as u64;
+        if let Some(open) = &mut to
+            && let Err(error) = open.write_all(some).and_then(|()| open.flush())
+        {
+            return Ok(Ended::NotPassedOn(error));
+        }
+        if some.len() < chunk.len() {
+            return Ok(Ended::Full);
+        }
+    }
+}
+
+fn start(arguments: &RecordArguments, command: &mut Command) -> Result<Child> {
+    family::dying_with_us(command).spawn().map_err(|error| {
         Misuse(format!("cannot start `{}`: {error}", arguments.command[0].to_string_lossy())).into()
     })
 }
 
-fn listen(arguments: &RecordArguments, kept: &mut Kept) -> Result<ExitStatus> {
+fn listen(arguments: &RecordArguments, kept: &mut Kept) -> Result<(Ended, ExitStatus)> {
     let mut command = Command::new(&arguments.command[0]);
     let mut child = start(arguments, command.args(&arguments.command[1..]).stdout(Stdio::piped()))?;
-    let mut from = child.stdout.take().expect("it is a pipe");
+    let from = child.stdout.take().expect("it is a pipe");
     let to = (!arguments.quiet).then(io::stdout);
-    let passed = pass(&mut from, to, kept);
-    let status = child.wait()?;
-    passed.context("cannot keep what the command prints")?;
-    Ok(status)
+    let passed = pass(from, to, kept);
+    // A command that closed its output lives on until it ends; one that we no longer listen to does not.
+    let limit = (!matches!(passed, Ok(Ended::ByItself))).then_some(UNHEARD);
+    let (status, _) = family::wait_or_kill(&mut child, limit)?;
+    Ok((passed.context("cannot keep what the command prints")?, status))
 }
 
-fn feed(arguments: &RecordArguments, kept: &mut Kept) -> Result<ExitStatus> {
+fn feed(arguments: &RecordArguments, kept: &mut Kept) -> Result<(Ended, ExitStatus)> {
     let mut command = Command::new(&arguments.command[0]);
     let stdout = if arguments.quiet { Stdio::null() } else { Stdio::inherit() };
     let mut child =
         start(arguments, command.args(&arguments.command[1..]).stdin(Stdio::piped()).stdout(stdout))?;
     let to = child.stdin.take();
-    let passed = pass(&mut io::stdin().lock(), to, kept);
-    let status = child.wait()?;
-    passed.context("cannot keep what the command is given")?;
-    Ok(status)
+    // That its input ends is what a command waits for, so it goes with the passing.
+    let passed = pass(io::stdin(), to, kept);
+    let (status, _) = family::wait_or_kill(&mut child, None)?;
+    Ok((passed.context("cannot keep what the command is given")?, status))
 }
