@@ -46,6 +46,12 @@ pub struct GeneratorsArguments {
 pub(super) fn run(arguments: &GeneratorsArguments) -> Result<()> {
     let chosen = match &arguments.name {
         None => None,
+        Some(name) if arguments.json && VARINTS.iter().chain(&OTHERS).any(|(known, _)| known == name) => {
+            let message = format!(
+                "the keys of `{name}` are not in the table that --json prints; without --json it says where they are explained"
+            );
+            return Err(Misuse(message).into());
+        }
         Some(name) if VARINTS.iter().chain(&OTHERS).any(|(known, _)| known == name) => {
             screen::print(&format!("`assay new FOLDER` writes a file that explains the keys of {name}.\n"));
             return Ok(());
