@@ -241,6 +241,17 @@ impl Generator {
         bytes
     }
 
+    /// About how many bytes so many units have; rather too many.
+    pub fn expected_bytes(&self, units: u64) -> u128 {
+        let unit_bytes = match self {
+            Generator::Of(recipe) => recipe.unit_bytes(),
+            // Nobody needs more values than fit if each were the longest.
+            Generator::Markov(_) => u64::from(MAX_BYTES),
+            _ => return self.capacity(units) as u128,
+        };
+        u128::from(units) * u128::from(unit_bytes)
+    }
+
     /// The exact probability of each encoded length: index 0 for one byte, up to the longest that can occur.
     ///
     /// Of `bursts` these are the shares in the long run; any one value has them too, but neighbours are not independent.

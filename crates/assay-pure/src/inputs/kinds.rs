@@ -165,6 +165,16 @@ impl Recipe {
         (self.kind.check)(&self.arguments, units)
     }
 
+    /// Bytes of a unit on average, or a few more.
+    pub(super) fn unit_bytes(&self) -> u64 {
+        match self.arguments.format {
+            Format::Numbers(number) => number.width() as u64,
+            Format::Lines => self.arguments.whole("line_length") as u64,
+            Format::Messages(_) => self.arguments.whole("size") as u64 + LONGEST_PREFIX,
+            _ => 1,
+        }
+    }
+
     /// The bytes of `units` units from `seed`.
     ///
     /// Input: values that [`Recipe::check`] takes for this number of units or for a larger one.
@@ -173,6 +183,9 @@ impl Recipe {
         (self.kind.make)(&self.arguments, units, &mut Draw::new(seed))
     }
 }
+
+/// Bytes of the longest length of a message.
+const LONGEST_PREFIX: u64 = 5;
 
 /// Nothing has to go together.
 fn any(_: &Arguments, _: u64) -> Result<(), ArgumentError> {

@@ -4,11 +4,12 @@ use toml_edit::{Item, TableLike, Value};
 
 use super::convert;
 use super::entries::ListEntry;
+use super::input::too_large;
 use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::schema;
 use crate::experiment::diagnostic::nearest;
 use crate::experiment::spec::{InputSource, InputSpec, SecondInput};
-use crate::inputs::Format;
+use crate::inputs::{Format, keys};
 
 /// What the program calls the table of keys.
 const TABLE: &str = "table";
@@ -85,7 +86,7 @@ pub(super) fn resolve(
                     Some("another input that is generated, recorded or made by a command".into());
                 return None;
             }
-            if let InputSource::Keys { table, format, .. } = &mut input.source
+            if let InputSource::Keys { table, format, units, .. } = &mut input.source
                 && path.ends_with(".table")
                 && !path.contains(".with.")
             {
@@ -94,6 +95,12 @@ pub(super) fn resolve(
                     let problem = reader.complain(&path, message);
                     problem.expected =
                         Some("an input of numbers or records, whose units are the keys".into());
+                    return None;
+                }
+                let unit_bytes = keys::unit_bytes(found.format).map_or(1, |size| size as u128);
+                if let Some(why) = too_large(*units, u128::from(*units) * unit_bytes) {
+                    let path = format!("{}.units", entry.path);
+                    reader.complain(&path, format!("`{path}`: {why}"));
                     return None;
                 }
                 **table = found.source.clone();

@@ -12,9 +12,13 @@ use crate::experiment::spec::{InputSource, InputSpec};
 use crate::experiment::usage::Usage;
 use crate::inputs::kinds::kind_named;
 use crate::inputs::{Format, Generator};
+use crate::words;
 
 const UNITS: u64 = 1_000_000;
 const MOST_UNITS: i64 = 1_000_000_000;
+/// Bytes of a generated input: four times what is read of a recorded one. Before anything is allocated, as what cannot be had
+/// ends the lab without a word.
+const MOST_BYTES: u64 = 4 << 30;
 const WINDOW_UNITS: u64 = 4096;
 
 /// All inputs, each in all of its uses; a single empty one where the file has none, so that a call is measured all the
@@ -205,8 +209,31 @@ fn read_generated<'a>(
         Some(kind) => kinds::read(reader, &table, kind, distinct_units.unwrap_or(units)).map(Generator::Of),
         None => generator::read(reader, &table, generator),
     };
+    if let Some(generator) = &generator {
+        let bytes = generator.expected_bytes(units);
+        if let Some(why) = too_large(units, bytes) {
+            let size =
+                ["size", "line_length"].into_iter().find(|key| keys.iter().any(|known| known.name == *key));
+            let or_shorter = size.map_or(String::new(), |size| format!(", or for a lower `{size}`"));
+            let at = ["units"].into_iter().chain(size).find(|key| table.has(key)).unwrap_or("generator");
+            reader.complain(&table.path_of(at), format!("`{}`: {why}{or_shorter}", table.path_of("units")));
+        }
+    }
     let source = generator.map(|generator| InputSource::Generated { generator, units, seed, distinct_units });
     (source, table)
+}
+
+/// Why so many units are too many, if they have more bytes than [`MOST_BYTES`].
+pub(super) fn too_large(units: u64, bytes: u128) -> Option<String> {
+    let fitting = u128::from(MOST_BYTES) * u128::from(units) / bytes.max(1);
+    let told = || words::bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
+    let most = words::bytes(MOST_BYTES);
+    (bytes > u128::from(MOST_BYTES)).then(|| {
+        format!(
+            "{units} units are about {}, and a generated input has at most {most}: ask for at most {fitting}",
+            told()
+        )
+    })
 }
 
 /// How many units are made and then repeated; `None` where none are.

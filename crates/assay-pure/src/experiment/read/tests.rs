@@ -273,7 +273,7 @@ fn takes_unoptimised_code_only_where_it_is_asked_for() {
 fn takes_the_ends_of_each_range() {
     let placement = with("", "[placement]\nrotations = 9\nmax_rotations = 9\nphases = [0, 63]").placement;
     assert_eq!((placement.rotations, placement.max_rotations, placement.phases), (9, 9, vec![0, 63]));
-    let text = "[inputs.x]\ngenerator = \"lengths\"\nweights = [0, 0, 0, 0, 0, 0, 0, 0, 0, 1]\nunits = 1_000_000_000";
+    let text = "[inputs.x]\ngenerator = \"lengths\"\nweights = [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]\nunits = 1_000_000_000";
     let source = with("", text).inputs.remove(0).source;
     let InputSource::Generated { generator: Generator::Lengths { weights }, units, .. } = source else {
         panic!("{source:?}")

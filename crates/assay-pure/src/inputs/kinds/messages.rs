@@ -92,7 +92,9 @@ fn make(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
     let mut begins = Selection::new(bursts, units.saturating_sub(1));
     let mut ends = Selection::new(bursts.saturating_sub(1), lost.saturating_sub(1));
     let Format::Messages(prefix) = arguments.format else { unreachable!("messages make messages") };
-    let mut bytes = Vec::with_capacity(units as usize * (least + greatest) as usize / 2 + 5 * units as usize);
+    let mut bytes = Vec::with_capacity(
+        units as usize * (least + greatest) as usize / 2 + super::LONGEST_PREFIX as usize * units as usize,
+    );
     let mut number = 0u64;
     for at in 0..units {
         if lost > 0 && at > 0 && begins.next(draw) {

@@ -67,6 +67,31 @@ fn parameters_of_kinds_are_refused_at_their_place() {
         ("generator = \"uniform\"\nformat = \"f64\"", "inputs.x.format", "uniform_floats"),
         ("generator = \"uniform\"\nformat = \"u33\"", "inputs.x.format", "`u32`"),
         ("generator = \"uniform\"\nexponent = 2", "inputs.x.exponent", "not a parameter of \"uniform\""),
+        (
+            "generator = \"messages\"\nsize = 16777216\nunits = 1_000_000_000",
+            "inputs.x.units",
+            "a generated input has at most 4.00 GiB: ask for at most 255, or for a lower `size`",
+        ),
+        (
+            "generator = \"text\"\nline_length = 1_000_000",
+            "inputs.x.line_length",
+            "`inputs.x.units`: 100000 units are about 93.1 GiB",
+        ),
+        (
+            "generator = \"uniform\"\nformat = \"u64\"\nunits = 536_870_913",
+            "inputs.x.units",
+            "at most 536870912",
+        ),
+        (
+            "generator = \"entropy\"\nunits = 1_000_000_000\n[inputs.y]\ngenerator = \"constant\"\nlength = 10\nunits = 1_000_000_000",
+            "inputs.y.units",
+            "at most 4.00 GiB",
+        ),
+        (
+            "path = \"x\"\nformat = \"records:1000\"\n[inputs.y]\ngenerator = \"keys\"\ntable = \"x\"\nunits = 1_000_000_000",
+            "inputs.y.units",
+            "are about 931 GiB",
+        ),
         ("generator = \"uniforn\"", "inputs.x.generator", "`uniform`"),
         ("path = \"x\"\nformat = \"records:0\"", "inputs.x.format", "unknown value"),
         ("path = \"x\"\ninversions = 2", "inputs.x.inversions", "cannot be used together"),
