@@ -20,7 +20,7 @@ pub(super) const KINDS: &[Kind] = &[Kind {
         },
         Parameter {
             name: "correlation",
-            says: "correlation with the one before: 1 never changes, 0 is independent, -1 alternates",
+            says: "correlation with the one before: near 1 it rarely changes, 0 is independent, -1 alternates",
             domain: Domain::Number(-1.0, 1.0),
             preset: Preset::Number(0.0),
             example: "correlation = 0.5",
@@ -31,10 +31,18 @@ pub(super) const KINDS: &[Kind] = &[Kind {
 }];
 
 /// With more ones than zeros, some ones must follow ones: that bounds a negative correlation.
-fn check(arguments: &Arguments, _: u64) -> Result<(), ArgumentError> {
+fn check(arguments: &Arguments, units: u64) -> Result<(), ArgumentError> {
     let (p, correlation) = (arguments.number("p"), arguments.number("correlation"));
     let more = p.max(1.0 - p);
     let least = 1.0 - 1.0 / more;
+    let ones = (p * units as f64).round() as u64;
+    if !(ones == 0 || ones == units) && expected_changes([units - ones, ones], correlation) < 0.5 {
+        let message = format!(
+            "with correlation = {correlation} none of {units} units would differ from the one before, so all would be ones or \
+             zeros and not a share of {p}; lower it, or set p to 0 or 1"
+        );
+        return Err(ArgumentError::new("correlation", message));
+    }
     if correlation >= least - 1e-12 {
         return Ok(());
     }
@@ -69,12 +77,16 @@ fn make(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
     })
 }
 
+fn expected_changes([zeros, ones]: [u64; 2], correlation: f64) -> f64 {
+    let units = (zeros + ones) as f64;
+    2.0 * (zeros as f64 / units) * (ones as f64 / units) * (1.0 - correlation) * (units - 1.0)
+}
+
 /// How many neighbours differ on average, as far as so many zeros and ones can.
 fn changes([zeros, ones]: [u64; 2], correlation: f64) -> u64 {
-    let units = (zeros + ones) as f64;
-    let differ = 2.0 * (zeros as f64 / units) * (ones as f64 / units) * (1.0 - correlation);
+    let differ = expected_changes([zeros, ones], correlation);
     let most = if zeros == ones { 2 * ones - 1 } else { 2 * zeros.min(ones) };
-    ((differ * (units - 1.0)).round() as u64).clamp(1, most)
+    (differ.round() as u64).clamp(1, most)
 }
 
 #[cfg(test)]

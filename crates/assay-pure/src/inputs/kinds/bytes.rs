@@ -2,7 +2,7 @@
 
 use super::{Arguments, Domain, Kind, Parameter, Preset, any};
 use crate::inputs::Format;
-use crate::inputs::draw::{Alias, Draw, elementary};
+use crate::inputs::draw::{Alias, Draw, Selection, elementary};
 
 pub(super) const KINDS: &[Kind] = &[Kind {
     name: "entropy",
@@ -21,10 +21,37 @@ pub(super) const KINDS: &[Kind] = &[Kind {
 }];
 
 fn make(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
-    let table = Alias::new(&weights(arguments.number("bits")));
+    let bits = arguments.number("bits");
     let mut bytes = vec![0; units as usize];
+    if bits < COUNTED {
+        let mut others = others(&weights(bits), units);
+        draw.shuffle(&mut others);
+        let mut places = Selection::new(others.len() as u64, units);
+        for byte in &mut bytes {
+            if places.next(draw) {
+                *byte = others.pop().expect("as many as places");
+            }
+        }
+        return bytes;
+    }
+    let table = Alias::new(&weights(bits));
     bytes.iter_mut().for_each(|byte| *byte = table.draw(draw) as u8);
     bytes
+}
+
+/// Of less entropy than this, bytes are counted and not drawn: of a million with 0.01 bits only 850 are not 0, and how many
+/// are drawn varies by 3 %.
+const COUNTED: f64 = 0.5;
+
+/// The bytes above 0, as often as their weights say: sums from the rarest on are rounded, so that those are not lost.
+fn others(weights: &[f64], units: u64) -> Vec<u8> {
+    let total: f64 = weights.iter().fold(0.0, |sum, weight| sum + weight);
+    let (mut sum, mut made) = (0.0, Vec::new());
+    for (byte, weight) in (0..=u8::MAX).zip(weights).skip(1).rev() {
+        sum += weight;
+        made.resize((sum / total * units as f64).round() as usize, byte);
+    }
+    made
 }
 
 /// Weights of the 256 bytes that fall by a constant ratio, which is found by halving: entropy rises with it.

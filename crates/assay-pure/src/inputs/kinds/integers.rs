@@ -109,7 +109,7 @@ pub(super) const KINDS: &[Kind] = &[
             },
             Parameter {
                 name: "run_length",
-                says: "how many times a value comes on average before another is drawn",
+                says: "how many times in a row a value comes on average; 1 draws each anew",
                 domain: Domain::Number(1.0, f64::MAX),
                 preset: Preset::Number(1.0),
                 example: "run_length = 8",
@@ -342,10 +342,11 @@ fn few_distinct(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
         return independent(arguments, units, draw, value);
     }
     let values: Vec<u64> = (0..distinct).map(value).collect();
-    let mut ranks = Balanced::new(distinct, stays);
     if stays == units {
+        let mut ranks = Balanced::new(distinct, stays);
         return from_least(arguments.number_type(), units, min, || values[ranks.next(draw)]);
     }
+    let mut ranks = Changing::new(distinct, stays);
     // Of each value, how many units there are, and how many stays they are cut into, at random places.
     let share = |all: u64, rank: u64| all / distinct + u64::from(rank < all % distinct);
     let mut ends: Vec<Selection> = (0..distinct)
@@ -365,14 +366,99 @@ fn few_distinct(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
 /// Each unit by itself, where there are too many values to count.
 fn independent(arguments: &Arguments, units: u64, draw: &mut Draw, value: impl Fn(u64) -> u64) -> Vec<u8> {
     let distinct = arguments.whole("distinct") as u64;
-    let ends = Threshold::new(1.0 / arguments.number("run_length"));
+    let run_length = arguments.number("run_length");
+    let ends = Threshold::new(1.0 / run_length);
     let mut now = None;
     from_least(arguments.number_type(), units, arguments.whole("min"), || {
         let kept = now.filter(|_| !draw.happens(ends));
-        let kept = kept.unwrap_or_else(|| value(draw.below(distinct)));
-        now = Some(kept);
-        kept
+        let rank = kept.unwrap_or_else(|| match now {
+            // Another one, or the run would go on.
+            Some(last) if run_length > 1.0 => another(distinct, last, draw),
+            _ => draw.below(distinct),
+        });
+        now = Some(rank);
+        value(rank)
     })
+}
+
+/// A rank below a number, but not the last one where there are others.
+fn another(distinct: u64, last: u64, draw: &mut Draw) -> u64 {
+    if distinct == 1 {
+        return 0;
+    }
+    let rank = draw.below(distinct - 1);
+    rank + u64::from(rank >= last)
+}
+
+/// Ranks below a number, each another than the one before, each as often as any other, but for one. Each is drawn among the
+/// others; then, in stretches, ranks at random places give way to those that came too rarely, where neighbours allow it. So
+/// few do that what comes next stays as good as unknown.
+struct Changing {
+    distinct: u64,
+    left: u64,
+    /// The rank that comes once more often than others, if one does.
+    rank: u64,
+    last: Option<u16>,
+    /// The stretch, its end first.
+    drawn: Vec<u16>,
+}
+
+impl Changing {
+    fn new(distinct: u64, draws: u64) -> Changing {
+        Changing { distinct, left: draws, rank: 0, last: None, drawn: Vec::new() }
+    }
+
+    fn next(&mut self, draw: &mut Draw) -> usize {
+        if self.drawn.is_empty() {
+            let count = self.left.min(SHUFFLED as u64);
+            self.stretch(count as usize, draw);
+            self.left -= count;
+        }
+        usize::from(self.drawn.pop().expect("no more are asked for than there are"))
+    }
+
+    fn stretch(&mut self, count: usize, draw: &mut Draw) {
+        let distinct = self.distinct;
+        // How many of each there are too many or too few.
+        let mut excess = vec![0i64; distinct as usize];
+        for _ in 0..count {
+            excess[self.rank as usize] -= 1;
+            self.rank = if self.rank + 1 == distinct { 0 } else { self.rank + 1 };
+        }
+        let before = self.last;
+        let mut ranks: Vec<u16> = Vec::with_capacity(count);
+        for _ in 0..count {
+            let rank = match ranks.last().copied().or(before) {
+                Some(last) => another(distinct, u64::from(last), draw),
+                // Of two in turn, the first comes once more often where their number is odd.
+                None if distinct == 2 && self.left % 2 == 1 => 0,
+                None => draw.below(distinct),
+            };
+            excess[rank as usize] += 1;
+            ranks.push(rank as u16);
+        }
+        let mut missing: Vec<u16> = (0..distinct as u16)
+            .flat_map(|rank| std::iter::repeat_n(rank, -excess[usize::from(rank)].min(0) as usize))
+            .collect();
+        draw.shuffle(&mut missing);
+        // Of two or three values, neighbours may allow nothing: then one run is longer.
+        let mut tries = 256 * (count as u64 + 64);
+        while let Some(&wanted) = missing.last() {
+            let at = draw.below(count as u64) as usize;
+            let is_beside = |place: Option<usize>| place.and_then(|at| ranks.get(at)) == Some(&wanted);
+            let is_run =
+                is_beside(at.checked_sub(1)) || is_beside(Some(at + 1)) || at == 0 && before == Some(wanted);
+            tries = tries.saturating_sub(1);
+            if excess[usize::from(ranks[at])] > 0 && (!is_run || tries == 0) {
+                excess[usize::from(ranks[at])] -= 1;
+                ranks[at] = wanted;
+                missing.pop();
+            }
+        }
+        self.last = ranks.last().copied().or(before);
+        ranks.reverse();
+        self.drawn = ranks;
+    }
 }
 
 /// Ranks below a number in random order, each as often as any other, but for one: 0, 1, ... again and again, shuffled in

@@ -55,7 +55,7 @@ const PINNED: &[(&str, &str)] = &[
     ("few_distinct u32", "70799715081b590b80b594213f0e079f4066970ccdea2c6c299fb5e776c89fb9"),
     (
         "few_distinct i32 distinct=3 run_length=4.5",
-        "8e713a8dfbcd67e4953f1c5386e149560b722dbd57fd8f78414629fa95aa20dd",
+        "f9e8885895e0f543e85db82d5335d43ad596e7deb9d0437dce7b8f6b7eb26706",
     ),
     ("ascending u32", "f6b2ffab71265e7d708d6436a4a7dbc10ae84c045e48552d71c3ed1170453108"),
     ("ascending i64 min=-7 max=3", "19c0758d80a045269288dd711388e65af07d12a54016873782471f90fba6a69a"),
@@ -150,6 +150,8 @@ fn normal_integers_have_their_mean_and_deviation() {
         near(found.mean.unwrap(), 1e6, 0.0);
         near(found.deviation.unwrap(), 2500.0, 0.0);
     }
+    let near_zero = recipe("normal f64 mean=0 deviation=1").generate(10_000, 42);
+    assert!(near_zero.chunks_exact(8).all(|bytes| bytes != (-0.0f64).to_le_bytes()));
     // The defaults of each type lie within it.
     for number in NumberType::ALL {
         let found = made(&format!("normal {}", number.word()), 50_000).numbers.expect("numbers");
@@ -208,11 +210,31 @@ fn few_distinct_values_are_evenly_spaced_and_stay_for_a_while() {
     let found = made("few_distinct u32 distinct=5 min=0 max=100 run_length=8", 200_000);
     let values: Vec<u64> = found.classes.iter().map(|class| class.class).collect();
     assert_eq!(values, [0, 25, 50, 75, 100]);
-    // A new draw is the same value once in five: runs of 8 / (1 - 1/5). Standard error of 25,000 draws: 0.3 %.
-    near(found.mean_run_units, 10.0, 0.0);
+    near(found.mean_run_units, 8.0, 0.0);
     for class in &found.classes {
         assert_eq!(class.count, 40_000);
     }
+    for (distinct, run_length, units) in [
+        (4, 8.0, 1_000_000),
+        (3, 100.5, 1_000_000),
+        (2, 1.5, 100_001),
+        (2, 7.0, 700_007),
+        (5000, 3.0, 300_000),
+        (256, 1.01, 100_000),
+    ] {
+        let text = format!("few_distinct u32 distinct={distinct} run_length={run_length}");
+        let bytes = recipe(&text).generate(units, 42);
+        let mut runs: Vec<&[u8]> = bytes.chunks_exact(4).collect();
+        runs.dedup();
+        let found = units as f64 / runs.len() as f64;
+        assert!((found / run_length - 1.0).abs() < 0.005, "{text}: {found}");
+    }
+    // What comes next is one of the others, each as likely: of four values, the one before the last comes again in a third.
+    let bytes = recipe("few_distinct u8 distinct=4 run_length=2 min=0 max=3").generate(400_000, 42);
+    let mut stays = bytes;
+    stays.dedup();
+    let again = stays.windows(3).filter(|three| three[0] == three[2]).count() as f64 / stays.len() as f64;
+    assert!((again - 1.0 / 3.0).abs() < 0.005, "{again}");
     let uneven = made("few_distinct u8 distinct=7", 100_000);
     assert!(uneven.classes.iter().all(|class| class.count / 14_285 == 1 && class.count <= 14_286));
     assert_eq!(made("few_distinct u64 distinct=1", 10).sequence.unwrap().distinct, 1);
@@ -292,6 +314,12 @@ fn bytes_have_their_entropy() {
         let found = made(&format!("entropy bytes bits={bits}"), 500_000);
         near(found.histories[0].entropy_bits_per_unit.unwrap(), bits, 0.0);
     }
+    for bits in [0.01, 0.02, 0.05, 0.1, 0.49, 0.5, 0.9] {
+        let found = made(&format!("entropy bytes bits={bits}"), 1_000_000).histories[0]
+            .entropy_bits_per_unit
+            .unwrap();
+        assert!((found / bits - 1.0).abs() < 0.01, "{bits}: {found}");
+    }
     assert_eq!(made("entropy bytes bits=0", 100).classes.len(), 1);
 }
 
@@ -355,6 +383,8 @@ fn values_that_do_not_go_together_are_refused_with_the_one_to_change() {
         ("permutation u8", 257, "units", "256"),
         ("runs u32 min=3 max=3", 9, "max", "must be above"),
         ("booleans u8 p=0.9 correlation=-0.5", 1, "correlation", "-0.111"),
+        ("booleans u8 p=0.5 correlation=1", 1000, "correlation", "none of 1000 units"),
+        ("booleans u8 p=0.5 correlation=0.9999", 1000, "correlation", "set p to 0 or 1"),
         ("uniform_floats f64 nan=0.7 denormal=0.7", 1, "denormal", "140 %"),
         ("wide_floats f32 min_exponent=-200", 1, "min_exponent", "-126 to 127"),
         ("messages messages:u8 size=250", 1, "size", "375 bytes"),

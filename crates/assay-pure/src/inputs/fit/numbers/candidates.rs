@@ -100,8 +100,10 @@ fn distributions(found: &mut List, real: &Statistics, (min, max): (i128, i128)) 
     let ends = [("min", Whole(min)), ("max", Whole(max))];
     let facts = &real.sequence;
     if facts.distinct <= FEW {
-        // A new draw is the same value once in so many.
-        let stays = real.equal_run * (1.0 - 1.0 / facts.distinct as f64);
+        // Of independent draws one is the same as the last once in so many; runs that are asked for end with another value.
+        let independent = 1.0 / (1.0 - 1.0 / facts.distinct.max(2) as f64);
+        let is_independent = facts.distinct == 1 || (real.equal_run / independent - 1.0).abs() < 0.02;
+        let stays = if is_independent { 1.0 } else { real.equal_run };
         let distinct = ("distinct", Whole(i128::from(facts.distinct)));
         let run_length = ("run_length", Number(four_digits(stays.max(1.0))));
         found.add("few_distinct", &[&[distinct, run_length], &ends[..]].concat());
