@@ -90,13 +90,24 @@ function cellTable(page, filter) {
   );
 }
 
+/** Reasons in their order, those that are a cause's evidence with its name. @param {string[]} reasons @param {any[]} causes */
+function toldOnce(reasons, causes) {
+  // A reason is a sentence, evidence a part of one.
+  const bare = (/** @type {string} */ text) => text.replace(/\.$/, "").toLowerCase();
+  const isReason = (/** @type {any} */ cause) => reasons.some((reason) => bare(reason) === bare(cause.evidence ?? ""));
+  const named = (/** @type {any} */ cause, /** @type {string} */ text) => el("li", {}, el("b", {}, spoken(cause.cause)), `: ${text}`);
+  const lines = reasons.map((reason) => {
+    const cause = causes.find((one) => bare(one.evidence ?? "") === bare(reason));
+    return cause ? named(cause, cause.evidence) : el("li", {}, reason);
+  });
+  return [...lines, ...causes.filter((cause) => !isReason(cause)).map((cause) => named(cause, cause.evidence ?? ""))];
+}
+
 /** What each verdict rests on. @param {any[]} effects */
 function reasons(effects) {
   const one = (/** @type {any} */ effect) => {
     const found = effect.contrast;
-    const causes = (found.causes ?? []).map((/** @type {any} */ cause) => el("li", {}, el("b", {}, spoken(cause.cause)), `: ${cause.evidence ?? ""}`));
-    const lines = (found.reasons ?? []).map((/** @type {string} */ reason) => el("li", {}, reason));
-    return el("div", { class: "reason" }, el("h3", {}, verdictMark(effect), ` ${effect.label}`), el("ul", {}, ...causes, ...lines));
+    return el("div", { class: "reason" }, el("h3", {}, verdictMark(effect), ` ${effect.label}`), el("ul", {}, ...toldOnce(found.reasons ?? [], found.causes ?? [])));
   };
   const first = effects.slice(0, 6).map(one);
   const rest = effects.slice(6, MOST_ROWS);
