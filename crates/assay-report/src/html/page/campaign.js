@@ -37,7 +37,7 @@ function campaignParts(shown) {
   const parts = [filter.bar];
   if (effects.length > 0) {
     const axis = `change in time, relative to ${unique(page.contrasts.map((/** @type {any} */ one) => one.baseline)).join(" or ")}`;
-    parts.push(section("Effects", forest("Differences", kept, margin, axis)));
+    parts.push(section("Effects", forest("Differences", kept, margin, axis, sharedReach(shown))));
     if (fields().length > 2) parts[parts.length - 1].append(heat(fields));
   }
   parts.push(...sampleParts(shown, filter));

@@ -26,7 +26,7 @@ function comparisonParts(shown) {
       "Figures by benchmark",
     );
   };
-  if (names.length > 1) parts.push(section("Effects", forest(`${names[1]} relative to ${names[0]}`, kept, page.measured.minimum_effect, "change of the figure")));
+  if (names.length > 1) parts.push(section("Effects", forest(`${names[1]} relative to ${names[0]}`, kept, page.measured.minimum_effect, "change of the figure", sharedReach(shown))));
   else parts.push(section("Placement alone", spreads(page, kept)));
   parts.push(...sampleParts(shown, filter));
   parts.push(section("Figures", following(filter, figures)));

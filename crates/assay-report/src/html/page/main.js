@@ -135,6 +135,7 @@ function main() {
   const data = JSON.parse(document.getElementById("data")?.textContent ?? "{}");
   document.querySelector("noscript")?.remove();
   const live = data.live ? el("p", { class: "live", role: "status" }) : null;
+  if (data.shown.length === 2) data.shown.forEach((/** @type {any} */ one, /** @type {number} */ at) => (one.beside = data.shown[1 - at].page));
   const columns = data.listing ? [listing(data.listing)] : data.shown.map(column);
   const both = data.shown.length === 2 ? bothSides(data.shown[0], data.shown[1]) : null;
   const top = el(
