@@ -50,23 +50,47 @@ function digits(value) {
   return String(Number(value.toFixed(places)));
 }
 
-/** "1.32 ns", "4.5 µs". @param {number | null | undefined} ns */
-function time(ns) {
-  if (ns === null || ns === undefined) return "unknown";
+/** A unit of time with its nanoseconds. @typedef {[string, number]} TimeUnit */
+
+/** The unit in which a time is written. @param {number} ns @returns {TimeUnit} */
+function unitOf(ns) {
   const size = Math.abs(ns);
-  if (size >= 1e9) return `${digits(ns / 1e9)} s`;
-  if (size >= 1e6) return `${digits(ns / 1e6)} ms`;
-  if (size >= 1e4) return `${digits(ns / 1e3)} µs`;
-  return `${digits(ns)} ns`;
+  return size >= 1e9 ? ["s", 1e9] : size >= 1e6 ? ["ms", 1e6] : size >= 1e4 ? ["µs", 1e3] : ["ns", 1];
 }
 
-/** "+2.4 %" of a ratio of 1.024. @param {number} ratio */
-function change(ratio) {
-  const percent = (ratio - 1) * 100;
-  const size = Math.abs(percent);
-  const text = size >= 100 ? Math.round(size).toLocaleString("en-US") : size >= 10 ? size.toFixed(0) : size.toFixed(1);
+/** A time in the unit of its axis. @param {number} ns @param {TimeUnit} unit */
+function inUnit(ns, [name, size]) {
+  return `${digits(ns / size)} ${name}`;
+}
+
+/** "1.32 ns", "4.5 µs". @param {number | null | undefined} ns */
+function time(ns) {
+  return ns === null || ns === undefined ? "unknown" : inUnit(ns, unitOf(ns));
+}
+
+/** A percentage with its sign. @param {number} percent @param {number} decimals */
+function signed(percent, decimals) {
+  const text = Math.abs(percent) >= 1000 ? whole(Math.abs(percent)) : Math.abs(percent).toFixed(decimals);
   if (Number(text) === 0) return "0 %";
   return `${percent < 0 ? "−" : "+"}${text} %`;
+}
+
+/** "+2.4 %" of a ratio of 1.024, as everywhere in assay. @param {number} ratio */
+function change(ratio) {
+  return signed((ratio - 1) * 100, 1);
+}
+
+/** A change at a mark of an axis: "−10 %". @param {number} ratio */
+function changeMark(ratio) {
+  return change(ratio).replace(".0 %", " %");
+}
+
+/** "−71.8 % ± 0.7": the longer side of the interval, and digits that follow it. @param {{ratio: number, lower: number, upper: number}} interval */
+function changeWithin({ ratio, lower, upper }) {
+  const centre = (ratio - 1) * 100;
+  const half = Math.max((upper - ratio) * 100, (ratio - lower) * 100);
+  const decimals = half >= 9.95 ? 0 : half >= 0.095 ? 1 : 2;
+  return `${signed(centre, decimals)} ± ${half.toFixed(decimals)}`;
 }
 
 /** "+2.4 % (+0.8 % to +4.0 %)". @param {{ratio: number, lower: number, upper: number} | null | undefined} interval */

@@ -62,7 +62,7 @@ function ratioAxis(ratios, zoom, width, label) {
   const ends = zoom ?? around(ratios, factors);
   const count = Math.max(3, Math.floor(width / 90));
   const ticks = factors && ends[1] / ends[0] > BY_FACTORS ? factorTicks(ends, width) : factors ? d3.ticks(ends[0], ends[1], count) : count;
-  return { type: factors ? "log" : "linear", domain: ends, label, ticks, tickFormat: change, grid: true, labelAnchor: "center" };
+  return { type: factors ? "log" : "linear", domain: ends, label, ticks, tickFormat: changeMark, grid: true, labelAnchor: "center" };
 }
 
 /** What an axis of effects has to show: estimates, ends of the code's intervals, the margin. @param {{code: Ratio | null, built: Ratio | null}[]} effects @param {number} margin */
@@ -194,7 +194,7 @@ function heat(shown) {
     const left = roomFor(variants, width * 0.3);
     const across = (width - left) / inputs.length;
     // Builds side by side where there is room for the figures.
-    const beside = across / builds.length >= 58;
+    const beside = across / builds.length >= 66;
     const wide = beside ? across / builds.length : across;
     const tilted = inputs.some((input) => input.length * 6.6 > wide - 6);
     const bottom = tilted ? 16 + 4.2 * Math.min(24, Math.max(...inputs.map((input) => input.length))) : 30;
