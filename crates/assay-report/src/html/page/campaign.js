@@ -136,7 +136,7 @@ function measured(shown) {
     repeat(shown),
     facts([
       ["campaign", `${campaign.id}, ${campaign.started}`],
-      ["measuring", `${lasting(campaign.measured_seconds)} of ${lasting(campaign.budget_seconds)}: ${plural(campaign.rounds, "round")}, ${plural(campaign.rotations, "rotation")}; ended because: ${spoken(campaign.stopped_because)}`],
+      ["measuring", `${lasting(campaign.measured_seconds)} of ${lasting(campaign.budget_seconds)}: ${plural(campaign.rounds, "round")}, ${plural(campaign.rotations, "rotation")}; ended because: ${ended(campaign.stopped_because)}`],
       ["samples", `${whole(campaign.samples)}, ${whole(campaign.flagged_samples)} left out (interrupted, or the sibling thread was busy)`],
       ["intervals", `${share(campaign.confidence)} for all contrasts together; effects below ${share(campaign.minimum_effect)} are equivalent`],
       ["control", page.twin_control.note],

@@ -139,10 +139,30 @@ function spoken(word) {
   return word.replace(/[_-]/g, " ");
 }
 
+/** Why something ended, as the data spell it and as a reader understands it. @type {Record<string, string>} */
+const ENDED = {
+  decided: "everything decided",
+  budget: "budget spent",
+  rotations: "all rotations done",
+  rounds: "all rounds done",
+  refined: "nothing left to refine",
+  points: "all points measured",
+  nothing: "nothing could be measured",
+  interrupted: "interrupted",
+};
+
+/** @param {string | null | undefined} why */
+function ended(why) {
+  return why ? (ENDED[why] ?? spoken(why)) : "it was killed, or is under way";
+}
+
 /** The values of a list, each once. @template T @param {T[]} values @returns {T[]} */
 function unique(values) {
   return [...new Set(values)];
 }
+
+/** Rows of a table that needs no box. */
+const MOST_WHOLE = 40;
 
 /**
  * A table. Numbers are right-aligned.
@@ -161,8 +181,8 @@ function table(heads, rows, about) {
     el("thead", {}, el("tr", {}, ...heads.map((head, at) => cell(head, at, "th")))),
     el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((value, at) => cell(value, at))))),
   );
-  // A wide table scrolls by itself, and by keyboard.
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": about ?? heads.join(", ") }, inner);
+  // A wide table scrolls by itself, and by keyboard; a long one in a box, under its heads.
+  return el("div", { class: rows.length > MOST_WHOLE ? "scroll long" : "scroll", tabindex: "0", role: "region", "aria-label": about ?? heads.join(", ") }, inner);
 }
 
 /**

@@ -36,7 +36,7 @@ function diaryParts(shown) {
     );
   const traps = unique(page.steps.flatMap((/** @type {any} */ step) => step.traps.map((/** @type {string} */ trap) => `${step.stage}: ${trap}`)));
   const entrants = page.entrants.map((/** @type {any} */ one) => [one.name, one.kind, one.note ?? "", one.flags ?? "", el("code", { class: "digest" }, one.revision ?? ""), one.text_bytes === null ? "" : sized(one.text_bytes), one.failed ?? ""]);
-  const sessions = page.sessions.map((/** @type {any} */ one) => [one.session, one.started, one.cpu, one.entrants.length, one.rounds, one.rotations, lasting(one.seconds), spoken(one.stopped_because)]);
+  const sessions = page.sessions.map((/** @type {any} */ one) => [one.session, one.started, one.cpu, one.entrants.length, one.rounds, one.rotations, lasting(one.seconds), ended(one.stopped_because)]);
   return [
     filter.bar,
     ...parts,
