@@ -78,7 +78,7 @@ function cellTable(page, filter) {
       cell.variant,
       cell.input,
       buildOf(cell),
-      cell.ns_per_unit ? digits(cell.ns_per_unit.median) : (cell.failed?.reason ?? "not measured"),
+      cell.ns_per_unit ? digits(cell.ns_per_unit.median) : "not measured",
       cell.throughput ? digits(cell.throughput.gigabytes_per_second) : "",
       cell.throughput ? digits(cell.throughput.million_units_per_second) : "",
       cell.range ? digits(cell.range.fastest_ns) : "",

@@ -101,6 +101,7 @@ function curvesChart(limits, { title, see, unit, curves, all }) {
   const [smallest, largest] = d3.extent(points, (/** @type {any} */ point) => point.bytes);
   const [low, high] = [Math.min(...points.map((point) => point.lower)), Math.max(...points.map((point) => point.upper))];
   const caches = limits.levels.filter((/** @type {any} */ level) => level.bytes > smallest && level.bytes < largest).map((/** @type {any} */ level) => ({ at: level.bytes, name: level.name }));
+  const named = (/** @type {number[]} */ ends) => caches.filter((/** @type {any} */ cache) => cache.at >= ends[0] && cache.at <= ends[1]);
   const draw = (/** @type {number} */ width, /** @type {[number, number] | null} */ zoom) => {
     const ends = zoom ?? [smallest / 1.15, largest * 1.15];
     const powers = d3.range(0, 48).map((/** @type {number} */ power) => 2 ** power).filter((/** @type {number} */ size) => size >= ends[0] && size <= ends[1]);
@@ -123,7 +124,7 @@ function curvesChart(limits, { title, see, unit, curves, all }) {
         ...factorMarks("x", x),
         ...factorMarks("y", y),
         Plot.ruleX(caches, { x: "at", stroke: "var(--muted)", strokeDasharray: "3 4", clip: true }),
-        Plot.text(caches, { x: "at", text: "name", frameAnchor: "top", dy: 4, dx: -4, textAnchor: "end", fill: "var(--muted)", clip: true }),
+        Plot.text(named(ends), { x: "at", text: "name", frameAnchor: "top", dy: -9, fill: "var(--muted)" }),
         Plot.areaY(points, { x: "bytes", y1: "lower", y2: "upper", z: "name", fill: stroke, fillOpacity: 0.18, clip: true }),
         Plot.line(points, { x: "bytes", y: "median", z: "name", stroke, strokeWidth: 2, clip: true }),
         Plot.dot(points, { x: "bytes", y: "median", r: 3, fill: stroke, clip: true }),
@@ -152,7 +153,7 @@ function costChart(limits) {
     const narrow = width < NARROW;
     const told = (/** @type {any} */ row) => [time(row.median), cycles(row.median)].filter(Boolean).join(", ");
     const left = narrow ? 6 : roomFor(rows.map((row) => row.name), width * 0.38);
-    const right = narrow ? 12 : roomFor(rows.map(told), 220);
+    const right = narrow ? 26 : roomFor(rows.map(told), 220);
     const x = {
       type: "log",
       domain: zoom ?? [rows[0].median / 2, rows[rows.length - 1].median * 1.3],

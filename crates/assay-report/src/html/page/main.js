@@ -18,6 +18,7 @@ function otherParts(shown) {
 
 /** Members of a list, or rows of a table, that are shown without being asked for. */
 const MOST_LISTED = 12;
+const MOST_COLUMNS = 10;
 
 /** The fields of data with the fields inside of them, as "figure median"; nothing where one is a list. @param {any} one @returns {Record<string, any> | null} */
 function flat(one, deep = 2) {
@@ -41,8 +42,9 @@ function tree(value) {
   if (Array.isArray(value)) {
     const short = (/** @type {() => Node} */ make) => (value.length > MOST_LISTED ? folded(plural(value.length, "row"), make) : make());
     const rows = value.map((one) => flat(one));
-    if (value.length > 0 && rows.every((row) => row !== null)) {
-      const keys = unique(rows.flatMap((row) => Object.keys(row ?? {})));
+    const keys = unique(rows.flatMap((row) => Object.keys(row ?? {})));
+    // A table of more columns fits no paper.
+    if (value.length > 0 && keys.length <= MOST_COLUMNS && rows.every((row) => row !== null)) {
       const text = (/** @type {any} */ field) => (typeof field === "number" ? digits(field) : String(field ?? ""));
       return short(() => table(keys.map(spoken), rows.map((row) => keys.map((key) => text(row?.[key])))));
     }
