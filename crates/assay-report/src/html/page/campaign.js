@@ -191,7 +191,7 @@ function limitCharts(page, cells, filter) {
       width,
       height: 60 + names.length * one,
       marginLeft: left,
-      marginRight: 16,
+      marginRight: NARROW_RIGHT,
       marginTop: 8,
       marginBottom: 44,
       x: { domain: zoom ?? [0, Math.max(1.05, ...rows.map((row) => row.share * 1.05))], label: "least time by the limit, share of the measured time", labelAnchor: "center", tickFormat: share, grid: true, ticks: Math.max(3, Math.floor(width / 110)) },

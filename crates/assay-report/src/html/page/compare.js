@@ -77,7 +77,7 @@ function spreads(page, kept) {
       width,
       height: 56 + rows.length * (narrow ? 40 : 26),
       marginLeft: left,
-      marginRight: 14,
+      marginRight: NARROW_RIGHT,
       marginBottom: 44,
       marginTop: 8,
       x,

@@ -16,6 +16,8 @@
 const MOST_ROWS = 150;
 /** Below this width names stand above their row. */
 const NARROW = 620;
+/** There the right margin: half of a mark of the axis. */
+const NARROW_RIGHT = 22;
 /** Ratios that span more than this are drawn by factors, so that half and double lie equally far out. */
 const BY_FACTORS = 1.8;
 
@@ -99,7 +101,7 @@ function forest(title, shown, margin, axis, also) {
     const height = narrow ? 48 : 34;
     const left = narrow ? 6 : roomFor(rows.map((row) => row.label), width * 0.38);
     const told = (/** @type {any} */ row) => `${verdictOf(row)}${row.code && !row.proven ? ` ${change(row.code.ratio)}` : ""}`;
-    const right = narrow ? 6 : Math.max(80, roomFor(rows.map(told), 190, BOLD));
+    const right = narrow ? NARROW_RIGHT : Math.max(80, roomFor(rows.map(told), 190, BOLD));
     const x = ratioAxis([...reach(rows, margin), ...also], zoom, width - left - right, axis);
     const name = (/** @type {any} */ row) =>
       narrow ? cut(`${row.label}: ${verdictOf(row)} ${row.code ? change(row.code.ratio) : ""}`, width - 8) : cut(row.label, left);

@@ -153,7 +153,7 @@ function costChart(limits) {
     const narrow = width < NARROW;
     const told = (/** @type {any} */ row) => [time(row.median), cycles(row.median)].filter(Boolean).join(", ");
     const left = narrow ? 6 : roomFor(rows.map((row) => row.name), width * 0.38);
-    const right = narrow ? 26 : roomFor(rows.map(told), 220);
+    const right = narrow ? NARROW_RIGHT + 4 : roomFor(rows.map(told), 220);
     const x = {
       type: "log",
       domain: zoom ?? [rows[0].median / 2, rows[rows.length - 1].median * 1.3],

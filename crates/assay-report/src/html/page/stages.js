@@ -99,7 +99,7 @@ function waterfall(page, role, kinds, filter) {
     const narrow = width < NARROW;
     const left = narrow ? 6 : roomFor(rows.map((/** @type {any} */ row) => row.name), width * 0.3);
     const told = (/** @type {any} */ row) => [digits(row.now), brings(row)].filter(Boolean).join("  ");
-    const right = narrow ? 12 : roomFor(rows.map(told), 240);
+    const right = narrow ? NARROW_RIGHT : roomFor(rows.map(told), 240);
     const one = narrow ? 44 : 30;
     const most = Math.max(...rows.map((/** @type {any} */ row) => Math.max(row.now, row.from)));
     const inset = narrow ? { insetTop: 16, insetBottom: 3 } : { insetTop: 3, insetBottom: 3 };
