@@ -172,7 +172,7 @@ const MOST_WHOLE = 40;
  */
 function table(heads, rows, about) {
   const isNumber = heads.map((_, at) => rows.length > 0 && rows.every((row) => /^([+−-]?[\d.,]+( %| ns| µs| ms| s)?|unknown|not measured|)$/.test(String(row[at] ?? ""))));
-  const kind = (/** @type {any} */ value) => (String(value).length <= 20 ? "short" : value instanceof Node ? null : "text");
+  const kind = (/** @type {any} */ value) => (value instanceof Node ? null : String(value).length <= 20 ? "short" : "text");
   const cell = (/** @type {any} */ value, /** @type {number} */ at, tag = "td") =>
     el(tag, { class: isNumber[at] ? "number" : tag === "td" ? kind(value) : null, scope: tag === "th" ? "col" : null }, value instanceof Node ? value : String(value ?? ""));
   const inner = el(
