@@ -4,7 +4,7 @@ use super::colour::Colour;
 use super::frame::{self, BODY, LEFT, Plot, RIGHT, SMALL};
 use super::offsets::{short_bytes, trimmed};
 use super::scene::{Anchor, Fill, Scene, Shape};
-use crate::limits::terminal::answer;
+use crate::limits::{QUESTION, in_sentences};
 use crate::plot_axis::PlotAxis;
 use assay_pure::limits::{ChaseCurve, Limits, MemoryLevel, Rate};
 use assay_pure::words;
@@ -26,8 +26,7 @@ const WAYS: [(&str, Pick); 3] =
 
 /// The picture of a machine's limits.
 pub fn of_limits(limits: &Limits) -> Scene {
-    let (mut scene, mut y) =
-        frame::begin("How fast can one core of this machine be at best?", &in_sentences(&answer(limits)));
+    let (mut scene, mut y) = frame::begin(QUESTION, &in_sentences(limits));
     let middle = (LEFT + RIGHT) / 2.0;
     let top = y + 24.0;
     let left = bandwidth(&mut scene, top, (LEFT, middle - GAP / 2.0), limits);
@@ -46,14 +45,6 @@ pub fn of_limits(limits: &Limits) -> Scene {
         ],
     );
     scene
-}
-
-/// The clauses after the first as sentences of their own: a title is one of them.
-fn in_sentences(answer: &str) -> String {
-    let Some((first, rest)) = answer.split_once("; ") else { return answer.to_owned() };
-    let mut letters = rest.chars();
-    let capital = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}. {capital}{}", letters.as_str())
 }
 
 fn level_name(level: &MemoryLevel) -> String {
