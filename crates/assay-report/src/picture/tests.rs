@@ -58,26 +58,15 @@ fn every_picture_is_the_golden_text() {
 fn no_text_leaves_the_picture_and_nothing_lies_below_it() {
     for (name, scene) in all() {
         for mark in &scene.marks {
-            let scene::Mark::Text { at, text, font, anchor, .. } = mark else { continue };
-            let width = font.width(text);
-            let from = at.0
-                - match anchor {
-                    scene::Anchor::Start => 0.0,
-                    scene::Anchor::Middle => width / 2.0,
-                    scene::Anchor::End => width,
-                };
-            assert!(from >= 0.0 && from + width <= scene::WIDTH, "{name}: {from} {width} {text}");
-            assert!(at.1 > 0.0 && at.1 < scene.height, "{name}: {} {text}", at.1);
+            let Some((from, to, _, base, text)) = place(mark) else { continue };
+            assert!(from >= 0.0 && to <= scene::WIDTH, "{name}: {from} to {to} {text}");
+            assert!(base > 0.0 && base < scene.height, "{name}: {base} {text}");
         }
     }
 }
 
 fn texts(scene: &Scene) -> Vec<&str> {
-    let text = |mark| match mark {
-        &scene::Mark::Text { ref text, .. } => Some(text.as_str()),
-        _ => None,
-    };
-    scene.marks.iter().filter_map(text).collect()
+    scene.marks.iter().filter_map(place).map(|(.., text)| text).collect()
 }
 
 /// Where a text is: left, right, top, bottom.
