@@ -60,12 +60,13 @@ fn bandwidth(scene: &mut Scene, y: f64, (left, right): (f64, f64), limits: &Limi
     let rate = |level: &MemoryLevel, pick: Pick| pick(level).as_ref().map(|rate| rate.bytes_per_ns.median);
     let all =
         || limits.levels.iter().flat_map(|level| WAYS.iter().filter_map(move |(_, pick)| rate(level, *pick)));
-    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    if !(low > 0.0 && high > 0.0) {
+    let high = all().fold(0.0, f64::max);
+    if high <= 0.0 {
         return y;
     }
     title(scene, (left, y), "Bandwidth by level, GB/s");
-    let axis = PlotAxis::of((low / 2.0).min(1.0), high * 1.02, true);
+    // The length of a bar is its value: from zero, linear.
+    let axis = PlotAxis::of(0.0, high * 1.02, false);
     let (from, to) = (left + LEVEL, right - 44.0);
     let place = |value: f64| from + axis.part(value) * (to - from);
     let mut y = y + 12.0;
