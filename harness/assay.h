@@ -456,8 +456,9 @@ template <class T> ASSAY_INLINE uint64_t assay_bits(const T &value)
 }
 ASSAY_INLINE uint64_t assay_bits(const uint64_t &value) { return value; }
 
-/* What a callable of one argument takes. */
-template <class F> struct assay_takes : assay_takes<decltype(&F::operator())> {};
+/* What a callable of one argument takes; nothing that is a type where it takes more, or anything. */
+template <class F, class = void> struct assay_takes { using type = void; };
+template <class F> struct assay_takes<F, std::void_t<decltype(&F::operator())>> : assay_takes<decltype(&F::operator())> {};
 template <class R, class A> struct assay_takes<R(A)> { using type = A; };
 template <class R, class A> struct assay_takes<R(A) noexcept> { using type = A; };
 template <class R, class A> struct assay_takes<R (*)(A)> { using type = A; };
@@ -469,18 +470,24 @@ template <class R, class C, class A> struct assay_takes<R (C::*)(A) const noexce
 
 template <class F> using assay_view_of = std::remove_cv_t<std::remove_reference_t<typename assay_takes<std::remove_cv_t<F>>::type>>;
 
+/* Whether bytes can be seen as such: a view of plain elements. */
+template <class V, class = void> struct assay_is_view : std::false_type {};
+template <class V> struct assay_is_view<V, std::void_t<typename V::value_type>>
+    : std::bool_constant<std::is_trivially_copyable_v<V> && std::is_trivially_copyable_v<typename V::value_type>> {};
+
 /* Calls with the bytes, or with a view of them as elements: what is left of an element at the end is not in it. */
 template <class F> ASSAY_INLINE decltype(auto) assay_invoke(F &fn, const uint8_t *data, size_t size)
 {
     if constexpr (std::is_invocable_v<F &, const uint8_t *, size_t>) {
         return fn(data, size);
-    } else {
+    } else if constexpr (assay_is_view<assay_view_of<F>>::value) {
         using view = assay_view_of<F>;
         using element = std::remove_cv_t<typename view::value_type>;
-        static_assert(std::is_trivially_copyable_v<view>, "assay: a variant takes (const uint8_t *data, size_t size), or a "
-                                                          "view such as std::span<const T> or std::string_view");
-        static_assert(std::is_trivially_copyable_v<element>, "assay: the elements of a variant's input are plain data");
         return fn(view(reinterpret_cast<const element *>(data), size / sizeof(element)));
+    } else {
+        static_assert(assay_no_answer<F>, "assay: a variant takes (const uint8_t *data, size_t size), or one view of plain "
+                                          "elements such as std::span<const T> or std::string_view");
+        return 0;
     }
 }
 
@@ -513,8 +520,10 @@ template <class F> constexpr size_t assay_alignment(const assay_held<F> &)
 {
     if constexpr (std::is_invocable_v<F &, const uint8_t *, size_t>) {
         return 1;
-    } else {
+    } else if constexpr (assay_is_view<assay_view_of<F>>::value) {
         return alignof(typename assay_view_of<F>::value_type);
+    } else {
+        return 1;
     }
 }
 

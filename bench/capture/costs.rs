@@ -29,6 +29,7 @@ fn main() {
     let folder = std::env::temp_dir().join(format!("capture-costs-{}", std::process::id()));
     write_project(&folder, files);
     let asked = BuildAsked {
+        sections: false,
         command: "cmake --build out --target clean && cmake --build out".into(),
         folder: folder.clone(),
         store: folder.join("store"),

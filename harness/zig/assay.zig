@@ -1,4 +1,4 @@
-//! assay.zig: what a Zig benchmark imports to be measured by assay. Zig 0.15 (tried with 0.15.2).
+//! assay.zig: what a Zig benchmark imports to be measured by assay. Zig 0.15 to 0.17 (tried with 0.15.2, 0.16.0, 0.17.1).
 //!
 //!     const assay = @import("assay");
 //!
@@ -205,26 +205,44 @@ fn checkTakesData(
 ) void {
     const told = expected ++ ", or takes a slice of const elements such as []const f32";
     if (@typeInfo(@TypeOf(function)) != .@"fn") return wrong(name, function, role, told);
-    const info = @typeInfo(@TypeOf(function)).@"fn";
-    if (info.params.len != 1 or info.params[0].type == null or info.return_type == null) return wrong(name, function, role, told);
-    const taken = @typeInfo(info.params[0].type.?);
-    if (taken != .pointer or taken.pointer.size != .slice or !taken.pointer.is_const) return wrong(name, function, role, told);
+    const Taken = Parameter(@TypeOf(function)) orelse return wrong(name, function, role, told);
+    if (@typeInfo(@TypeOf(function)).@"fn".return_type == null) return wrong(name, function, role, told);
+    const taken = @typeInfo(Taken);
+    if (taken != .pointer or taken.pointer.size != .slice or !isConst(taken.pointer)) return wrong(name, function, role, told);
 }
 
 fn checkTakesState(comptime name: []const u8, comptime function: anytype, comptime State: type, comptime role: []const u8) void {
     const told = "a function of *" ++ @typeName(State) ++ " or *const " ++ @typeName(State);
     if (@typeInfo(@TypeOf(function)) != .@"fn") return wrong(name, function, role, told);
-    const info = @typeInfo(@TypeOf(function)).@"fn";
-    if (info.params.len != 1 or info.return_type == null) return wrong(name, function, role, told);
-    const Taken = info.params[0].type orelse return wrong(name, function, role, told);
+    const Taken = Parameter(@TypeOf(function)) orelse return wrong(name, function, role, told);
+    if (@typeInfo(@TypeOf(function)).@"fn".return_type == null) return wrong(name, function, role, told);
     if (Taken != *State and Taken != *const State) return wrong(name, function, role, told);
 }
 
+/// The type of a function's only parameter; null if it has another number of them, or takes any type. Zig 0.17 lists types where
+/// older ones list parameters.
+fn Parameter(comptime Function: type) ?type {
+    const info = @typeInfo(Function).@"fn";
+    if (@hasField(@TypeOf(info), "params")) return if (info.params.len == 1) info.params[0].type else null;
+    return if (info.param_types.len == 1) info.param_types[0] else null;
+}
+
+/// Zig 0.17 has a pointer's attributes in a struct of their own.
+fn isConst(comptime pointer: anytype) bool {
+    return if (@hasField(@TypeOf(pointer), "attrs")) pointer.attrs.@"const" else pointer.is_const;
+}
+
+/// A number in Zig 0.15, optional from 0.16 on.
+fn alignment(comptime pointer: anytype) comptime_int {
+    const own = if (@hasField(@TypeOf(pointer), "attrs")) pointer.attrs.@"align" else pointer.alignment;
+    return @as(?usize, own) orelse @alignOf(pointer.child);
+}
+
 /// The bytes as the slice that a function takes; what is left of an element at the end is not in it.
-inline fn view(comptime function: anytype, data: []const u8) @typeInfo(@TypeOf(function)).@"fn".params[0].type.? {
-    const slice = @typeInfo(@typeInfo(@TypeOf(function)).@"fn".params[0].type.?).pointer;
+inline fn view(comptime function: anytype, data: []const u8) Parameter(@TypeOf(function)).? {
+    const slice = @typeInfo(Parameter(@TypeOf(function)).?).pointer;
     if (slice.child == u8) return data;
-    const aligned: [*]align(slice.alignment) const u8 = @alignCast(data.ptr);
+    const aligned: [*]align(alignment(slice)) const u8 = @alignCast(data.ptr);
     return std.mem.bytesAsSlice(slice.child, aligned[0 .. data.len - data.len % @sizeOf(slice.child)]);
 }
 
@@ -246,13 +264,17 @@ inline fn bits(comptime name: [:0]const u8, answer: anytype) u64 {
     const T = @TypeOf(value);
     switch (@typeInfo(T)) {
         .int => |int| {
-            if (int.bits > 64) return @as(u64, @truncate(@as(std.meta.Int(.unsigned, int.bits), @bitCast(value)))) ^
-                @as(u64, @truncate(@as(std.meta.Int(.unsigned, int.bits), @bitCast(value)) >> 64));
-            return @bitCast(@as(std.meta.Int(int.signedness, 64), value));
+            if (int.signedness == .unsigned) {
+                return if (int.bits > 64) @as(u64, @truncate(value)) ^ @as(u64, @truncate(value >> 64)) else value;
+            }
+            if (int.bits <= 64) return @bitCast(@as(i64, value));
+            return @as(u64, @bitCast(@as(i64, @truncate(value)) ^ @as(i64, @truncate(value >> 64))));
         },
-        .float => |float| return @as(std.meta.Int(.unsigned, @min(float.bits, 64)), @bitCast(
-            @as(std.meta.Float(@min(float.bits, 64)), @floatCast(value)),
-        )),
+        .float => |float| return switch (float.bits) {
+            16 => @as(u16, @bitCast(value)),
+            32 => @as(u32, @bitCast(value)),
+            else => @bitCast(@as(f64, @floatCast(value))),
+        },
         .bool => return @intFromBool(value),
         .@"enum" => return bits(name, @intFromEnum(value)),
         .optional => return if (value) |some| bits(name, some) +% 1 else 0,
@@ -261,9 +283,10 @@ inline fn bits(comptime name: [:0]const u8, answer: anytype) u64 {
             for (value) |element| all = all *% 0x9e3779b97f4a7c15 +% bits(name, element) +% 1;
             return all;
         },
-        .@"struct" => |fields| {
-            var all: u64 = fields.fields.len;
-            inline for (fields.fields) |field| all = all *% 0x9e3779b97f4a7c15 +% bits(name, @field(value, field.name));
+        .@"struct" => {
+            const fields = comptime std.meta.fieldNames(T);
+            var all: u64 = fields.len;
+            inline for (fields) |field| all = all *% 0x9e3779b97f4a7c15 +% bits(name, @field(value, field));
             return all;
         },
         else => @compileError("assay: the answer of \"" ++ name ++ "\" is " ++ @typeName(T) ++

@@ -1,13 +1,15 @@
 // node test.cjs FOLDER ADDRESS: every page of the folder, and the server at the address, in Chromium.
 const { chromium } = require("playwright-core");
-const { readFileSync, readdirSync } = require("node:fs");
+const { readFileSync, readdirSync, writeFileSync } = require("node:fs");
 const { join } = require("node:path");
 
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const [folder, address] = process.argv.slice(2);
 const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 /** Charts of each page at least. */
-const CHARTS = { "campaign.html": 3, "hostile.html": 2, "sweep.html": 2, "comparison.html": 2, "diary.html": 2, "sites.html": 1, "beside.html": 6 };
+const CHARTS = { "campaign.html": 3, "hostile.html": 2, "sweep.html": 2, "comparison.html": 2, "diary.html": 2, "sites.html": 1, "beside.html": 6, "failed.html": 3, "history.html": 1, "limits.html": 3 };
+/** Data without a page of their own: no answer, no chart. */
+const OTHER = "other.html";
 
 const wrong = [];
 let checked = 0;
@@ -137,6 +139,89 @@ async function byMouse(page, name) {
   }
 }
 
+/** Texts of charts end inside of them. */
+async function inside(page, name) {
+  const out = await page.evaluate(() =>
+    [...document.querySelectorAll(".stage > svg")].flatMap((svg) => {
+      const box = svg.getBoundingClientRect();
+      return [...svg.querySelectorAll("text")].filter((text) => text.getBoundingClientRect().right > box.right + 2).map((text) => text.textContent);
+    }),
+  );
+  check(out.length === 0, `${name}: texts leave their chart: ${out.slice(0, 4).join(" | ")}`);
+}
+
+/** What a page of a kind must say. */
+async function content(page, name) {
+  await inside(page, name);
+  const twice = await page.evaluate(() =>
+    [...document.querySelectorAll(".reason ul")].flatMap((list) => {
+      const told = [...list.children].map((one) => one.textContent.replace(/\.$/, "").toLowerCase());
+      return told.filter((one, at) => told.some((other, place) => place !== at && other.endsWith(one)));
+    }),
+  );
+  check(twice.length === 0, `${name}: a reason is told twice: ${twice[0]}`);
+  const altered = await page.evaluate(() => [...document.querySelectorAll(".filter option")].filter((one) => one.value !== "" && one.value !== one.textContent).map((one) => one.textContent));
+  check(altered.length === 0, `${name}: the filter alters names: ${altered.join(", ")}`);
+  if (name === OTHER) {
+    const height = await page.evaluate(() => document.documentElement.scrollHeight);
+    check(height < 6000, `${name}: ${height} pixels of raw data`);
+  }
+  if (name === "limits.html") check((await page.getByText("instructions per cycle at best").count()) > 0, `${name}: no answer`);
+  if (name === "failed.html") check((await page.getByRole("heading", { name: "Not measured" }).count()) === 1, `${name}: nothing failed`);
+  if (name === "beside.html") {
+    const marks = await page.evaluate(() =>
+      [...document.querySelectorAll("main > article")].map((one) => {
+        const svg = one.querySelector(".stage > svg");
+        const place = (text) => Math.round(text.getBoundingClientRect().left - svg.getBoundingClientRect().left);
+        return [...svg.querySelectorAll("[aria-label='x-axis tick label'] text")].map((text) => `${text.textContent} at ${place(text)}`).join(", ");
+      }),
+    );
+    check(marks[0] !== "" && marks[0] === marks[1], `${name}: axes of effects differ: ${marks.join(" and ")}`);
+  }
+  if (name === "diary.html") {
+    const { steps, words, texts } = await page.evaluate(() => ({
+      steps: JSON.parse(document.getElementById("data").textContent).shown[0].page.steps,
+      words: [...document.querySelectorAll("[aria-label='What each step brought'] tbody tr")].map((row) => row.children[3].textContent),
+      texts: [...document.querySelectorAll(".stage > svg text")].map((one) => one.textContent.replace("−", "-")),
+    }));
+    check(words.every((word) => !["open", "nothing", "only counts"].includes(word)), `${name}: words of the data: ${words.join(", ")}`);
+    for (const step of steps.filter((one) => one.against === "before" && one.time?.code)) {
+      const percent = (step.time.code.ratio - 1) * 100;
+      const said = texts.map((text) => /([+-]?\d[\d.,]*) % ±/.exec(text)).filter(Boolean);
+      check(said.some((found) => Math.abs(Number(found[1].replace(",", "")) - percent) <= 0.5), `${name}: the waterfall does not say ${percent.toFixed(1)} % of ${step.stage}`);
+    }
+  }
+}
+
+/** A straggler among the samples is counted at the border, and the others keep their width. */
+async function straggler(browser) {
+  const text = readFileSync(join(folder, "campaign.html"), "utf8");
+  const open_ = 'id="data">';
+  const begin = text.indexOf(open_) + open_.length;
+  const end = text.indexOf("<", begin);
+  const data = JSON.parse(text.slice(begin, end));
+  const strip = data.shown[0].samples.strips[0];
+  const bytes = Buffer.from(strip[3], "base64");
+  bytes.writeFloatLE(bytes.readFloatLE(0) * 1000, 0);
+  strip[3] = bytes.toString("base64");
+  const changed = join(folder, "straggler.html");
+  writeFileSync(changed, text.slice(0, begin) + JSON.stringify(data).replace(/</g, "\\u003c") + text.slice(end));
+  const marks = async (path) => {
+    const { page, context } = await open(browser, `file://${path}`);
+    const found = await page.evaluate(() => {
+      const texts = [...document.querySelectorAll(".stage > svg")].find((svg) => svg.querySelector(".stroke")).querySelectorAll("text.mark");
+      return [...texts].map((one) => one.textContent);
+    });
+    await context.close();
+    const ticks = found.filter((one) => /^[\d.,]+ \S+$/.test(one));
+    return { ticks, beyond: found.filter((one) => one.startsWith("▸")).length, last: ticks[ticks.length - 1] };
+  };
+  const [plain, with_] = [await marks(join(folder, "campaign.html")), await marks(changed)];
+  check(with_.last === plain.last, `a straggler widens the axis from ${plain.last} to ${with_.last}`);
+  check(with_.beyond > 0, "a straggler is not counted at the border");
+  check(new Set(plain.ticks.map((one) => one.split(" ")[1])).size === 1, `an axis has several units: ${plain.ticks.join(", ")}`);
+}
+
 async function file(browser, name) {
   const url = `file://${join(folder, name)}`;
   const { page, context, seen } = await open(browser, url);
@@ -145,7 +230,7 @@ async function file(browser, name) {
   const marks = await page.evaluate(() => [...document.querySelectorAll(".stage > svg")].map((svg) => svg.querySelectorAll("circle, path[d], rect, line").length));
   check(marks.every((count) => count > 0), `${name}: an empty chart`);
   check((await page.locator(".chart details").count()) === charts, `${name}: a chart without its table`);
-  const answer = await page.locator(".answer .first").first().boundingBox();
+  const answer = await page.locator(name === OTHER ? ".answer h1" : ".answer .first").first().boundingBox();
   check(answer && answer.y < 300, `${name}: the answer is not what is seen first`);
   if (name === "hostile.html") check((await page.getByText("<script>alert(1)</script>").count()) > 0, `${name}: the variant's name is not shown as it is`);
   if (name === "campaign.html") {
@@ -155,16 +240,21 @@ async function file(browser, name) {
     check(csv[0] === all[0] && csv.length === all.length, `${name}: its CSV has ${csv.length} rows, the ledger's ${all.length}`);
   }
   check((await page.locator("article script, article img").count()) === 0, `${name}: foreign text became markup`);
+  await content(page, name);
   await fold(page, true);
   await byKeyboard(page, name);
   await fold(page, false);
-  await byMouse(page, name);
+  if (charts > 0) await byMouse(page, name);
   await page.screenshot({ path: join(folder, name.replace(".html", ".png")), fullPage: true });
   const paper = await page.pdf({ format: "A4" });
   check(paper.length > 20_000, `${name}: nothing on paper`);
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
   check((await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === "rgb(255, 255, 255)", `${name}: paper is not white`);
   check(!(await page.locator(".filter").first().isVisible().catch(() => false)), `${name}: controls on paper`);
+  // The width of A4 between its margins.
+  await page.setViewportSize({ width: 718, height: 1000 });
+  const lost = await page.evaluate(() => [...document.querySelectorAll(".scroll")].filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1).map((one) => one.getAttribute("aria-label")));
+  check(lost.length === 0, `${name}: tables lose columns on paper: ${lost.join(", ")}`);
   await context.close();
   for (const complaint of seen.complaints) wrong.push(`${name}: console: ${complaint}`);
   check(seen.requests.length === 1 && seen.requests[0] === url, `${name}: asks for ${seen.requests.slice(1).join(", ")}`);
@@ -173,6 +263,7 @@ async function file(browser, name) {
     const phone = await open(browser, url, { scheme, context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } });
     const width = await phone.page.evaluate(() => document.documentElement.scrollWidth);
     check(width <= 390, `${name}: ${width} pixels wide on a phone`);
+    await inside(phone.page, `${name}, phone`);
     const paper = await phone.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     check((paper === "rgb(255, 255, 255)") === (scheme === "light"), `${name}: ${scheme} is ${paper}`);
     if (scheme === "dark") await phone.page.screenshot({ path: join(folder, name.replace(".html", "-phone.png")), fullPage: true });
@@ -196,6 +287,13 @@ async function served(browser) {
     await page.goto(address);
     await page.waitForSelector("footer");
   }
+  const list = await page.locator("article .scroll").evaluate((one) => ({ cut: one.scrollHeight - one.clientHeight, states: [...one.querySelectorAll("tbody tr")].map((row) => row.lastElementChild.textContent) }));
+  check(list.cut <= 1, `the list hides ${list.cut} pixels of itself`);
+  check(list.states.every((state) => !["rounds", "refined", "budget", "rotations", "points"].includes(state)), `the list spells states as the data do: ${list.states.join(", ")}`);
+  const phone = await open(browser, address, { context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } });
+  const answers = await phone.page.locator("article tbody td:nth-child(5)").evaluateAll((all) => all.filter((one) => one.textContent !== "").map((one) => one.getBoundingClientRect().right));
+  check(answers.length > 0 && answers.every((right) => right <= 390), "a phone shows no answers in the list");
+  await phone.context.close();
   const boxes = await page.locator("article input[type=checkbox]").all();
   await boxes[0].check();
   await boxes[1].check();
@@ -213,6 +311,7 @@ async function main() {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: quiet });
   try {
     for (const name of readdirSync(folder).filter((one) => one.endsWith(".html"))) await file(browser, name);
+    await straggler(browser);
     await served(browser);
   } finally {
     await browser.close();

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Proves in Chromium what pages promise: every chart is drawn, nothing is complained of on the console, no request leaves the file, axe
 # finds nothing serious, all is reached by keyboard, it fits a phone and paper, dark and light; the same of `assay serve`.
-# The pages are of a campaign, a sweep, a comparison, a diary and branch sites, all measured here for a second or two each; and of the
-# campaign's data with a variant called <script>, which no experiment file may have but data of others can.
+# The pages are of a campaign, one with a failed cell, a sweep, a comparison, a diary, a history, the machine's limits and branch sites,
+# all measured here for a second or two each (the limits for ten); of data that have no page of their own; and of the campaign's data
+# with a variant called <script>, which no experiment file may have but data of others can.
 #    Use: scripts/page/test.sh [FOLDER]    FOLDER: keep the pages and a picture of each there
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -43,7 +44,24 @@ ask "$assay" sweep experiment.toml --ledger "$ledger" --quiet
 write sweep/1 --ledger "$ledger" -o "$pages/sweep.html"
 ask "$assay" compare --adapter wall --budget 2 --ledger "$ledger" --quiet -- true 'sh -c :'
 write comparison/1 --ledger "$ledger" -o "$pages/comparison.html"
-write 1 1 --ledger "$ledger" -o "$pages/beside.html"
+# A variant whose answers differ, with names that are long where they are told; a broader margin makes an axis of its own.
+sed 's|ASSAY_MAIN()|static uint64_t wrong(const uint8_t *data, size_t size) { return size + data[0] + 1; }\nASSAY_VARIANT("wrong_in_every_way", wrong)\n&|' work.c > failing.c
+sed 's|"twice"\]|"wrong_in_every_way"]|; s|work\.c|failing.c|; s|"sums"|"failing"|; s|"-O1", ||; s|"5 %"|"30 %"|' experiment.toml > failing.toml
+ask "$assay" run failing.toml --ledger "$ledger" --quiet
+write failing --ledger "$ledger" -o "$pages/failed.html"
+write campaign/1 failing --ledger "$ledger" -o "$pages/beside.html"
+for run in $(seq 1 14); do # the second half is slower
+    printf 'goos: linux\ngoarch: amd64\npkg: x\ncpu: any\n' > go.txt
+    for at in 1 2 3 4; do
+        printf 'BenchmarkDecodeWithTheLongestNameThatAnyBenchmarkHas/case_1-2 1000 %d.%02d ns/op\n' $((run > 7 ? 14 : 10)) $(((run * 7 + at) % 10)) >> go.txt
+    done
+    ask "$assay" import go go.txt --name decode --at "2026-10-$(printf %02d "$run")" --ledger "$ledger"
+done
+ask "$assay" history decode --ledger "$ledger" -o "$pages/history.html"
+ASSAY_LIMITS=$scratch/kept.json ask "$assay" limits --quick --json limits.json
+write limits.json -o "$pages/limits.html"
+sed 's|assay.limits/1|assay.other/1|' limits.json > other.json
+write other.json -o "$pages/other.html"
 cp "$root"/fixtures/stages/* .
 ask "$assay" stages STAGES.toml --ledger "$ledger" --budget 4 --predictor none --quiet
 write diary/queue --ledger "$ledger" -o "$pages/diary.html"

@@ -107,7 +107,7 @@ fn of_campaign(ledger: &Ledger, id: i64) -> Result<Shown> {
         file: Some(file),
         caches: caches_of(&row.machine),
         version: ledger.version_of(id)?,
-        page: serde_json::to_value(&page)?,
+        ..Shown::alone(serde_json::to_value(&page)?)
     })
 }
 
@@ -120,10 +120,8 @@ fn of_comparison(ledger: &Ledger, id: i64) -> Result<Shown> {
         next: assay_report::compare::next(&page),
         samples: Some(samples),
         command: ledger.command_of(Led::Comparison, id)?,
-        file: None,
         caches: caches_of(&row.machine),
-        version: None,
-        page: serde_json::to_value(&page)?,
+        ..Shown::alone(serde_json::to_value(&page)?)
     })
 }
 
@@ -141,7 +139,7 @@ fn of_sweep(ledger: &Ledger, id: i64) -> Result<Shown> {
         file,
         caches: page.machine.caches.clone(),
         version: first.map(|campaign| ledger.version_of(campaign)).transpose()?.flatten(),
-        page: serde_json::to_value(&page)?,
+        ..Shown::alone(serde_json::to_value(&page)?)
     })
 }
 
@@ -162,10 +160,8 @@ fn of_diary(ledger: &Ledger, name: &str) -> Result<Shown> {
         next: assay_report::stages::next(&page),
         samples: Some(samples),
         command: ledger.command_of(Led::Session, newest.comparison)?,
-        file: None,
         caches: caches_of(&newest.machine),
-        version: None,
-        page: serde_json::to_value(&page)?,
+        ..Shown::alone(serde_json::to_value(&page)?)
     })
 }
 

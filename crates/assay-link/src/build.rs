@@ -25,6 +25,7 @@ pub use artifact::{Artifact, Link};
 pub use builder::Builder;
 pub(crate) use builder::in_pairs;
 pub use cache::kept_artifact;
+pub(crate) use compilers::name_apart;
 pub use compilers::{
     Compiler, CompilerFamily, ToolchainError, Toolchains, find_compilers, find_compilers_in,
 };

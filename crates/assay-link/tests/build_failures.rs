@@ -28,7 +28,9 @@ fn a_compiler_that_fails_is_quoted_with_its_command() {
     assert_eq!((failure.stage, failure.status), (Stage::Compile, Some(1)));
     let name = any_compiler().name;
     assert!(
-        text.starts_with(&format!("{name} with flags -O2 (-O2) cannot compile broken.c: exit status 1\n")),
+        text.starts_with(&format!(
+            "{name} with flags -O2 (-O2) cannot compile broken.c: exit status 1: 'nothing_of_this_name' undeclared"
+        )),
         "{text}"
     );
     assert!(text.contains("nothing_of_this_name"), "{text}");
@@ -74,6 +76,20 @@ fn a_function_of_another_type_is_told_how_it_must_be_declared() {
     let said = failure("odd.c", text, &format!("-O2 -I{header}")).to_string();
     let wanted = "odd must be declared as uint64_t odd(const uint8_t *data, size_t size)";
     assert!(said.contains(wanted), "{said}");
+}
+
+#[test]
+fn a_function_in_cpp_that_takes_something_else_is_told_in_the_first_line() {
+    let header = concat!(env!("CARGO_MANIFEST_DIR"), "/../../harness");
+    for taken in ["std::string text, int n", "int n", "const std::vector<std::string> &all"] {
+        let text = format!(
+            "#include <assay.h>\n#include <string>\n#include <vector>\nstatic int odd({taken}) {{ return 0; }}\n\
+             ASSAY_VARIANT(\"odd\", odd)\nASSAY_MAIN()\n"
+        );
+        let said = failure("odd.cpp", &text, &format!("-std=c++20 -O2 -w -I{header}")).to_string();
+        let first = said.lines().next().unwrap_or_default();
+        assert!(first.contains("a variant takes (const uint8_t *data, size_t size), or one view"), "{said}");
+    }
 }
 
 #[test]

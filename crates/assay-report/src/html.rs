@@ -11,9 +11,11 @@ mod strips;
 
 pub use self::strips::{AllStrips, Strip, Strips, StripsOf};
 
+use crate::limits;
 use crate::list::{ListPage, ListRow};
 use assay_pure::inputs::digest::digest;
-use serde::Serialize;
+use assay_pure::limits::Limits;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Draws axes, scales and marks. Both libraries are from their registry's package, as `scripts/page/vendor.sh` says.
@@ -35,6 +37,7 @@ const CODE: &str = concat!(
     include_str!("html/page/stages.js"),
     include_str!("html/page/sites.js"),
     include_str!("html/page/history.js"),
+    include_str!("html/page/limits.js"),
     include_str!("html/page/listing.js"),
     include_str!("html/page/main.js"),
 );
@@ -47,6 +50,10 @@ const PLOT_STYLE: &str = ":where(.plot) {\n  --plot-background: white;\n  displa
 pub struct Shown {
     /// The page's JSON, of whatever schema.
     pub page: Value,
+    /// The question, where the page's data have none.
+    pub question: Option<String>,
+    /// The answer, where the page's data have none.
+    pub answer: Option<String>,
     /// What to do about the answer, as the terminal says it.
     pub next: Option<String>,
     /// The samples behind it.
@@ -73,7 +80,30 @@ pub struct AskedFile {
 impl Shown {
     /// A page of which nothing else is known.
     pub fn alone(page: Value) -> Self {
-        Self { page, next: None, samples: None, command: None, file: None, caches: Vec::new(), version: None }
+        // The limits of a machine are kept as figures only.
+        let limits = (page["schema"] == assay_pure::limits::SCHEMA).then(|| Limits::deserialize(&page).ok());
+        let limits = limits.flatten();
+        Self {
+            question: limits.is_some().then(|| limits::QUESTION.to_owned()),
+            answer: limits.as_ref().map(limits::in_sentences),
+            page,
+            next: None,
+            samples: None,
+            command: None,
+            file: None,
+            caches: Vec::new(),
+            version: None,
+        }
+    }
+
+    /// A text of the page's data, or what stands for it.
+    fn text(&self, key: &str) -> &str {
+        let other = match key {
+            "question" => self.question.as_deref(),
+            "answer" => self.answer.as_deref(),
+            _ => None,
+        };
+        self.page[key].as_str().or(other).unwrap_or_default()
     }
 }
 
@@ -97,13 +127,13 @@ struct Data<'a> {
 
 /// The document of one page, or of two side by side.
 pub fn document(shown: &[Shown], served: Served<'_>) -> String {
-    let text =
-        |key: &str| shown.first().and_then(|one| one.page[key].as_str()).unwrap_or_default().to_owned();
-    let title = [text("experiment"), text("diary"), text("name"), text("schema")]
+    let text = |key: &str| shown.first().map_or("", |one| one.text(key));
+    let title = ["experiment", "diary", "name", "question", "schema"]
         .into_iter()
+        .map(text)
         .find(|text| !text.is_empty());
-    let plain = format!("<h1>{}</h1><p>{}</p>", escaped(&text("question")), escaped(&text("answer")));
-    whole(&title.unwrap_or_default(), &plain, shown, None, served)
+    let plain = format!("<h1>{}</h1><p>{}</p>", escaped(text("question")), escaped(text("answer")));
+    whole(title.unwrap_or_default(), &plain, shown, None, served)
 }
 
 /// The list of what a ledger has.
@@ -230,6 +260,17 @@ mod tests {
         let data = &document[begin..begin + document[begin..].find('<').unwrap()];
         let read: Value = serde_json::from_str(data).unwrap();
         assert_eq!(read["shown"][0]["page"]["contrasts"][0]["candidate"], HOSTILE);
+    }
+
+    #[test]
+    fn limits_of_a_machine_are_answered_though_their_data_are_figures_only() {
+        let limits = limits::sample::limits();
+        let shown = Shown::alone(serde_json::to_value(&limits).unwrap());
+        assert_eq!(shown.question.as_deref(), Some(limits::QUESTION));
+        assert_eq!(shown.answer, Some(limits::in_sentences(&limits)));
+        let document = document(&[shown], Served::default());
+        assert!(document.contains(&format!("<title>{} - assay</title>", limits::QUESTION)));
+        assert!(document.contains(&escaped(&limits::in_sentences(&limits))));
     }
 
     #[test]

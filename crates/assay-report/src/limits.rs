@@ -8,3 +8,16 @@ pub(crate) mod terminal;
 mod tests;
 
 pub use terminal::{Told, render_limits};
+
+use assay_pure::limits::Limits;
+use assay_pure::words;
+
+/// What the limits answer, above a picture and a page.
+pub(crate) const QUESTION: &str = "How fast can one core of this machine be at best?";
+
+/// The answer, its clauses after the first as a sentence of their own: a title is one of them.
+pub(crate) fn in_sentences(limits: &Limits) -> String {
+    let answer = terminal::answer(limits);
+    let Some((first, rest)) = answer.split_once("; ") else { return answer };
+    format!("{first}. {}", words::capital(rest))
+}

@@ -14,6 +14,7 @@ mod forest;
 mod frame;
 mod limits;
 mod markdown;
+mod names;
 mod offsets;
 mod png;
 mod run;

@@ -6,6 +6,7 @@
 mod tracker;
 
 use super::prose;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,8 @@ pub struct Progress {
     started: Instant,
     tracker: Tracker,
     view: View,
+    /// Reasons of failures that were told: thirty stages that lack one tool fail for one reason.
+    reasons: BTreeSet<String>,
 }
 
 enum View {
@@ -70,8 +73,8 @@ struct Bar {
 }
 
 impl Bar {
-    /// What is worth a line above the bar: once for each wait.
-    fn line(&mut self, event: &Event, tracker: &Tracker, now: Duration) -> Option<String> {
+    /// Who is waited for, once for each wait.
+    fn waiting(&mut self, event: &Event, tracker: &Tracker, now: Duration) -> Option<String> {
         match event {
             Event::Waiting { seconds, .. } if *seconds >= WORTH_A_LINE => {
                 let told = std::mem::replace(&mut self.told, true);
@@ -81,7 +84,7 @@ impl Bar {
                 self.told = false;
                 None
             }
-            _ => urgent(event),
+            _ => None,
         }
     }
 }
@@ -123,7 +126,7 @@ impl Progress {
             Show::Lines => View::Lines(Lines::new(Box::new(std::io::stderr()))),
             Show::Quiet => View::Quiet,
         };
-        Self { started: Instant::now(), tracker: Tracker::default(), view }
+        Self { started: Instant::now(), tracker: Tracker::default(), view, reasons: BTreeSet::new() }
     }
 
     /// Takes note of an event and shows it if it is time to. A stderr that can't be written to is no reason to stop.
@@ -134,11 +137,16 @@ impl Progress {
     /// [`Progress::event`] with the time since the start given, so that the pace of lines is tested without a clock.
     fn event_at(&mut self, event: &Event, now: Duration) {
         self.tracker.observe(event, now);
+        let again = match event {
+            Event::Failed { reason, .. } => !self.reasons.insert(reason.clone()),
+            _ => false,
+        };
+        let urgent = urgent(event, again);
         match &mut self.view {
             View::Quiet => {}
-            View::Bar(bar) => redraw(bar, &self.tracker, event, now),
+            View::Bar(bar) => redraw(bar, &self.tracker, (event, urgent), now),
             View::Lines(lines) => {
-                let line = match urgent(event) {
+                let line = match urgent {
                     Some(line) => line,
                     None if lines.is_due(event, now) => {
                         format!("{}: {}", self.tracker.phase(), self.tracker.message(now))
@@ -151,10 +159,11 @@ impl Progress {
     }
 }
 
-/// What is told at once, whatever the pace.
-fn urgent(event: &Event) -> Option<String> {
+/// What is told at once, whatever the pace; `again`: a failure for a reason that was told.
+fn urgent(event: &Event, again: bool) -> Option<String> {
     match event {
         Event::Warning(text) => Some(format!("warning: {text}")),
+        Event::Failed { what, .. } if again => Some(format!("failed: {what}, for the same reason")),
         Event::Failed { what, reason } => Some(format!("failed: {what}: {reason}")),
         Event::Step { step, points, again, points_left, seconds_left } => Some(format!(
             "step {}: {}{}, at most {points_left} more after it; at most {} of measuring left",
@@ -182,8 +191,8 @@ fn new_bar() -> ProgressBar {
     bar
 }
 
-fn redraw(drawn: &mut Bar, tracker: &Tracker, event: &Event, now: Duration) {
-    let line = drawn.line(event, tracker, now);
+fn redraw(drawn: &mut Bar, tracker: &Tracker, (event, urgent): (&Event, Option<String>), now: Duration) {
+    let line = urgent.or_else(|| drawn.waiting(event, tracker, now));
     let bar = &drawn.bar;
     if *event == Event::Finished {
         bar.finish_and_clear();
@@ -232,7 +241,8 @@ mod tests {
     fn lines(events: &[(u64, Event)]) -> String {
         let written = Written::default();
         let view = View::Lines(Lines::new(Box::new(written.clone())));
-        let mut progress = Progress { started: Instant::now(), tracker: Tracker::default(), view };
+        let mut progress =
+            Progress { started: Instant::now(), tracker: Tracker::default(), view, reasons: BTreeSet::new() };
         for (seconds, event) in events {
             progress.event_at(event, Duration::from_secs(*seconds));
         }
@@ -252,7 +262,7 @@ mod tests {
         let (mut bar, mut tracker) = (Bar { bar: ProgressBar::hidden(), told: false }, Tracker::default());
         let mut line = |event: &Event| {
             tracker.observe(event, Duration::ZERO);
-            bar.line(event, &tracker, Duration::ZERO)
+            bar.waiting(event, &tracker, Duration::ZERO)
         };
         assert_eq!(line(&wait(0.2)), None);
         let told = line(&wait(1.0)).expect("worth a line");
@@ -271,6 +281,14 @@ mod tests {
             lines(&events),
             "build\nbuild: 5 of 36 links, about 31 s left\nbuild: 10 of 36 links, about 26 s left\n"
         );
+    }
+
+    #[test]
+    fn a_reason_that_was_told_is_not_told_again() {
+        let failed =
+            |what: &str, reason: &str| (0, Event::Failed { what: what.into(), reason: reason.into() });
+        let told = lines(&[failed("a", "no zig"), failed("b", "no zig"), failed("c", "no make")]);
+        assert_eq!(told, "failed: a: no zig\nfailed: b, for the same reason\nfailed: c: no make\n");
     }
 
     #[test]

@@ -187,16 +187,62 @@ fn each_flag_set_of_a_command_is_compiled_and_linked_apart() {
         "[inputs.bytes]",
         "[flags]\nplain = [\"-DPLAIN\"]\napart = [\"-DAPART\"]\n\n[inputs.bytes]",
     );
+    with_apart(&project);
+    for _ in 0..2 {
+        let found = proven(&project.page());
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), [("apart".into(), false), ("plain".into(), true)]);
+    }
+}
+
+/// `digest_same` of the project becomes other code where `APART` is defined.
+fn with_apart(project: &Copied) {
     let loops = project.folder.path().join("programs/loops.c");
     let text = std::fs::read_to_string(&loops).expect("a fixture");
     let (ahead, same) = text.split_once("digest_same").expect("a function");
     let apart = "#ifdef APART\n    volatile uint64_t begin = 0;\n    uint64_t digest = begin;\n#else\n    uint64_t digest = 0;\n#endif";
     let same = same.replacen("    uint64_t digest = 0;", apart, 1);
     std::fs::write(&loops, format!("{ahead}digest_same{same}")).expect("written");
-    for _ in 0..2 {
-        let found = proven(&project.page());
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), [("apart".into(), false), ("plain".into(), true)]);
+}
+
+#[test]
+fn what_a_makefile_defaults_to_is_what_is_measured_and_its_functions_are_placed_one_by_one() {
+    let Some(project) = Copied::new("make", "make") else { return };
+    with_apart(&project);
+    std::fs::write(project.place().join("sums.mk"), format!("CFLAGS ?= -DAPART\n{OF_OBJECTS}"))
+        .expect("written");
+    let page = project.page();
+    assert_eq!(proven(&page).into_values().collect::<Vec<_>>(), [false], "the default of CFLAGS was lost");
+    let warnings = page["warnings"].to_string();
+    assert!(!warnings.contains("move together"), "{warnings}");
+}
+
+#[test]
+fn a_compiler_that_the_build_does_not_take_is_not_credited_and_flags_without_effect_are_questioned() {
+    let Some(project) = Copied::new("make", "make") else { return };
+    if Command::new("clang").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no clang");
+        return;
     }
+    let deaf = "sums: ../main.c ../loops.c\n\tgcc -O2 -o $@ $^\n";
+    std::fs::write(project.place().join("sums.mk"), deaf).expect("written");
+    let asked = "[flags]\nplain = [\"-O2\"]\nhigh = [\"-O3\"]\n\n[inputs.bytes]";
+    project.edit("experiment.toml", "[inputs.bytes]", asked);
+    let text = std::fs::read_to_string(project.place().join("experiment.toml")).expect("a fixture");
+    let asked = format!("compilers = [\"gcc\", \"clang\"]\n{text}");
+    std::fs::write(project.place().join("experiment.toml"), asked).expect("written");
+    // Not all could be measured, so it is no success.
+    assert!(!project.run().status.success());
+    let page = page_of(&project.place());
+    let failures = page["failures"].to_string();
+    assert!(failures.contains("does not compile with clang") && failures.contains("GCC: "), "{failures}");
+    let compilers =
+        page["contrasts"].as_array().expect("contrasts").iter().map(|found| found["compiler"].to_string());
+    assert!(compilers.into_iter().all(|name| name.contains("gcc")));
+    assert!(
+        page["warnings"].to_string().contains("makes the same program with plain and high"),
+        "{}",
+        page["warnings"]
+    );
 }
 
 #[test]

@@ -74,6 +74,8 @@ pub fn page_and_samples(ledger: &Ledger, campaign: i64) -> Result<(Page, Observe
     let campaign = campaign_of(ledger, &row, &experiment, &judged, any_figure)?;
     let width = bounds::kept_with(&row).and_then(|limits| limits.width);
     let (mut warnings, notes) = told(&judged, &memorised);
+    warnings
+        .extend(ledger.build_warnings(row.id)?.iter().map(|text| format!("{}.", text.trim_end_matches('.'))));
     warnings.extend(unit_doubt(&experiment));
     let mut page = Page {
         schema: page::SCHEMA.into(),

@@ -89,9 +89,11 @@ impl<'a> Placements<'a> {
                 }
             }
         }
+        warnings.extend(alike(prepared, &recipes));
         warnings.sort();
         warnings.dedup();
         for warning in warnings {
+            scene.ledger.put_build_warning(scene.campaign.id, &warning)?;
             scene.warn(warning);
         }
         Ok(Self { prepared, builder, recipes })
@@ -239,6 +241,28 @@ impl<'a> Placements<'a> {
         }
         subjects
     }
+}
+
+/// Builds of one compiler that left the same program for different flags: either the flags make no difference, or they never
+/// reached a compiler.
+fn alike(prepared: &Prepared, recipes: &[(Group, ProgramRecipe)]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, (group, recipe)) in recipes.iter().enumerate() {
+        let same = |(other, known): &&(Group, ProgramRecipe)| {
+            other.compiler == group.compiler
+                && recipe.as_built().is_some_and(|own| known.as_built() == Some(own))
+        };
+        if let Some((first, _)) = recipes[..at].iter().find(same) {
+            let name = |group: &Group| prepared.experiment.flags[group.flags].name.as_str();
+            found.push(format!(
+                "{} makes the same program with {} and {}: let the build put CFLAGS or CXXFLAGS behind its own flags, if it does not",
+                prepared.compilers[group.compiler].name,
+                name(first),
+                name(group)
+            ));
+        }
+    }
+    found
 }
 
 fn fail(

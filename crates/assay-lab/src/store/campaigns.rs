@@ -228,6 +228,17 @@ impl Ledger {
         )
     }
 
+    /// Keeps what a reader should know of how the programs were built; told again when a campaign goes on.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_build_warning(&self, campaign: i64, warning: &str) -> Result<()> {
+        self.write(
+            "INSERT OR IGNORE INTO build_warning (campaign, warning) VALUES (?,?)",
+            params![campaign, warning],
+        )
+    }
+
     /// Keeps what was allocated, all in one transaction.
     ///
     /// # Errors

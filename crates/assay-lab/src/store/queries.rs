@@ -307,6 +307,15 @@ impl Ledger {
         })
     }
 
+    /// What a reader should know of how a campaign's programs were built, sentences in alphabetic order.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn build_warnings(&self, campaign: i64) -> Result<Vec<String>> {
+        let sql = "SELECT warning FROM build_warning WHERE campaign = ? ORDER BY warning";
+        self.rows("the campaign's builds", sql, [campaign], |row| row.get(0))
+    }
+
     /// All failures of a campaign.
     ///
     /// # Errors

@@ -136,6 +136,13 @@ CREATE TABLE failure (
     at           REAL NOT NULL
 );
 
+-- What a reader should know of how the programs were built.
+CREATE TABLE build_warning (
+    campaign     INTEGER NOT NULL REFERENCES campaign(id),
+    warning      TEXT NOT NULL,         -- a sentence
+    PRIMARY KEY (campaign, warning)
+);
+
 -- One look at the verdicts: looks are counted, because each spends some of the error allowed.
 CREATE TABLE look (
     campaign     INTEGER NOT NULL REFERENCES campaign(id),

@@ -88,9 +88,11 @@ fn told(stopped: Option<Stopped>, advance: &Advance, parts: &[Advance], now: f64
         Some(because) => format!("Ended ({}) after {done}{decided}.", because.word()),
         None => {
             let age = advance.last_at.map(|at| (now - at).max(0.0));
-            let last = age.map_or("nothing is measured yet".to_owned(), |age| {
-                format!("the last round ended {} ago", words::duration(age))
-            });
+            let last = age.map_or(
+                "nothing is measured yet (a run builds first, and waits while another measures on its core)"
+                    .to_owned(),
+                |age| format!("the last round ended {} ago", words::duration(age)),
+            );
             format!("Under way, or killed: {done}{decided}; {last}.")
         }
     };

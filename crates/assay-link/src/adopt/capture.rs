@@ -25,6 +25,7 @@ mod program;
 mod response;
 mod runner;
 mod rust;
+mod sections;
 mod stand_in;
 mod started;
 mod words;

@@ -258,7 +258,7 @@ fn is_compiler_name(name: &str) -> bool {
 
 /// Two installations with one major version, such as a distribution's and a cross compiler, need names of their own:
 /// the first on PATH keeps the short one, others get their full version, and then their target.
-fn name_apart(found: &mut [Compiler]) {
+pub(crate) fn name_apart(found: &mut [Compiler]) {
     let mut taken: Vec<String> = Vec::new();
     for compiler in found {
         let long = format!("{}-{}", compiler.family.name(), compiler.version);

@@ -68,7 +68,8 @@ impl BuildFailure {
         } else {
             ""
         };
-        let what = format!("{what}: {}{hint}", finished.ending());
+        let said = said_first(&finished.stderr).map(|said| format!(": {said}")).unwrap_or_default();
+        let what = format!("{what}: {}{hint}{said}", finished.ending());
         Self { stage, what, command, status: finished.code, stderr }
     }
 
@@ -96,6 +97,13 @@ impl BuildFailure {
         };
         Self::plain(Stage::Cache, format!("the store {}: {doing}: {error}{remedy}", root.display()))
     }
+}
+
+/// What a compiler or linker complains of first: our header's own sentence where it is one, else its first error.
+fn said_first(stderr: &str) -> Option<&str> {
+    let errors = || stderr.lines().filter_map(|line| line.split_once("error: ")).map(|(_, said)| said.trim());
+    let ours = errors().find_map(|said| said.find("assay: ").map(|at| &said[at + "assay: ".len()..]));
+    ours.or_else(|| errors().next()).map(|said| said.trim_end_matches(['.', '"']))
 }
 
 /// The text; of one that fills books its beginning and its end, in whole lines.

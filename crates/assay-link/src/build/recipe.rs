@@ -90,11 +90,17 @@ pub fn compile(
     let added = vec![ADDED_FLAG.to_owned()];
     let described = describe_flags(&flags.name, &own);
     let sources = Sources { workshop, folder: &folder, program, compiler, described: &described };
-    let (as_built, placed) = std::thread::scope(|scope| {
-        let as_built = scope.spawn(|| sources.compile(&own, &[]));
-        let placed = sources.compile(&own, &added);
-        (as_built.join().expect("compiling does not panic"), placed)
-    });
+    // Modules are written to one folder (gcm.cache), from which the next file reads them: two at once would meet there.
+    let has_modules = own.iter().any(|flag| flag.starts_with("-fmodules"));
+    let (as_built, placed) = if has_modules {
+        (sources.compile(&own, &[]), sources.compile(&own, &added))
+    } else {
+        std::thread::scope(|scope| {
+            let as_built = scope.spawn(|| sources.compile(&own, &[]));
+            let placed = sources.compile(&own, &added);
+            (as_built.join().expect("compiling does not panic"), placed)
+        })
+    };
     let (as_built, placed) = (as_built?, placed?);
     let driver = sources.linking_driver()?;
     let link = linker::Plain {

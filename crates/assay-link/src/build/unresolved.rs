@@ -118,8 +118,8 @@ fn why_missing(name: &str, symbols: &[Symbols]) -> String {
         );
     }
     format!(
-        "`{name}`, which {by} calls, is defined in no source: add the file that defines it to `sources`, or its library to \
-         `link_flags`"
+        "`{name}`, which {by} calls, is defined in no source, or only as `static`: add the file that defines it to `sources`, or its \
+         library to `link_flags`"
     )
 }
 
@@ -171,7 +171,7 @@ mod tests {
         assert!(of_c.contains("declare it as extern \"C\" in a.cpp"), "{of_c}");
         let gone = why("helper", &[calls("helper")]);
         assert!(
-            gone.starts_with("`helper`, which a.c calls, is defined in no source: add the file"),
+            gone.starts_with("`helper`, which a.c calls, is defined in no source, or only as `static`: add"),
             "{gone}"
         );
         assert!(why("main", &[]).contains("ASSAY_MAIN()"));

@@ -29,6 +29,14 @@ impl ProgramRecipe {
             Self::Captured(program) => &program.warnings,
         }
     }
+
+    /// SHA-256 of what a build of its own left; `None`: from sources, or not known.
+    pub fn as_built(&self) -> Option<&str> {
+        match self {
+            Self::Compiled(_) => None,
+            Self::Captured(program) => program.as_built(),
+        }
+    }
 }
 
 impl ProgramBuilder {

@@ -2,7 +2,9 @@
 
 use super::own::{Cleared, OwnAsked, OwnOrder};
 use crate::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
-use crate::build::{Artifact, BuildFailure, Builder, Link, Stage};
+use crate::build::{Artifact, BuildFailure, Builder, Compiler, CompilerFamily, Link, Stage};
+use assay_pure::inputs::digest;
+use assay_pure::words::list;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -28,6 +30,7 @@ pub struct CapturedProgram {
     own: Option<BTreeSet<String>>,
     described: String,
     replays: PathBuf,
+    as_built: Option<String>,
 }
 
 impl CapturedProgram {
@@ -42,6 +45,8 @@ impl CapturedProgram {
         let built = Self::build_anew(asked, order, &mut cleared, said);
         cleared.settle();
         let Built { link, mut warnings } = built?;
+        takes_compiler(asked, &link)?;
+        let as_built = std::fs::read(&link.output).ok().map(|bytes| digest(&bytes));
         let replays = asked.store.join("replays").join(format!(
             "{}-{}",
             std::process::id(),
@@ -51,7 +56,7 @@ impl CapturedProgram {
         let repeated = link.is_reproducible(&replays).map_err(|error| asked.failure(error))?;
         warnings.extend(repeated.limit(&link.output).map(|limit| format!("{described}: {limit}")));
         let own = link.own_functions().map_err(|error| asked.failure(error))?;
-        let mut program = Self { warnings, link, command: vec![command], own, described, replays };
+        let mut program = Self { warnings, link, command: vec![command], own, described, replays, as_built };
         // Whether it can be placed, and what of it cannot, is known once it was.
         let placed = program.replay(Link::Placed { shuffle: 0, phase_bytes: 0 })?;
         let limits = placed.limits.iter().map(|limit| format!("{}: {limit}", program.described));
@@ -70,6 +75,7 @@ impl CapturedProgram {
         let mut build = BuildAsked::new(&order.command, &order.folder, &asked.store.join("links"))
             .map_err(|error| asked.failure(error))?;
         build.environment = order.environment;
+        build.sections = asked.is_of_c();
         // What was compiled before this time, or else before the run itself, is not of this build.
         let run = |since: Option<i64>| {
             let built = capture::build(&build, said).map_err(|error| match order.wanted.missing() {
@@ -112,6 +118,11 @@ impl CapturedProgram {
         }
     }
 
+    /// SHA-256 of the program as the build left it; `None`: it could not be read.
+    pub fn as_built(&self) -> Option<&str> {
+        self.as_built.as_deref()
+    }
+
     fn replay(&self, link: Link) -> Result<capture::Replayed, BuildFailure> {
         self.link
             .replay(link, &self.replays)
@@ -143,6 +154,29 @@ impl CapturedProgram {
             warnings: Vec::new(),
         })
     }
+}
+
+/// That a compiler which was asked for did compile: a build that names its own would be credited to another.
+fn takes_compiler(asked: &OwnAsked<'_>, link: &CapturedLink) -> Result<(), BuildFailure> {
+    let Compiler { name, version, family, .. } = asked.compiler;
+    let (is_asked, said) = match family {
+        CompilerFamily::Gcc => ("GCC:", version.clone()),
+        CompilerFamily::Clang => ("clang version", format!("clang version {version}")),
+        _ => return Ok(()),
+    };
+    let made_by = link.compilers();
+    if !asked.is_of_c()
+        || made_by.is_empty()
+        || made_by.iter().any(|by| by.contains(is_asked) && by.contains(&said))
+    {
+        return Ok(());
+    }
+    let made_by: Vec<&str> = made_by.iter().map(String::as_str).collect();
+    Err(asked.failure(format!(
+        "the build does not compile with {name}, but with {}. Let it take its compilers from the variables CC and CXX, as in \
+         $(CC) -c $<; or leave `compilers` out",
+        list(&made_by)
+    )))
 }
 
 /// Whether a file holds objects that were compiled some time.

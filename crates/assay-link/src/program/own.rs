@@ -3,7 +3,7 @@
 use super::{cargo, cmake, zig};
 use crate::adopt::capture::CapturedLink;
 use crate::build::text::quote;
-use crate::build::{ADDED_FLAG, BuildFailure, Compiler, CompilerFamily, Stage};
+use crate::build::{BuildFailure, Compiler, CompilerFamily, Stage};
 use assay_pure::experiment::spec::{FlagSet, OwnBuild};
 use assay_pure::inputs::{digest, short_digest};
 use std::path::{Path, PathBuf};
@@ -46,8 +46,8 @@ impl OwnAsked<'_> {
         made.map_err(|error| self.failure(format!("cannot make {}: {error}", place.display())))
     }
 
-    /// What compilers for C and C++ read from the environment: our header, the experiment's compiler and flags, and the flag that
-    /// gives each function a section, without which those of an object cannot be moved apart.
+    /// What compilers for C and C++ read from the environment: our header, the experiment's compiler and flags. Without flags
+    /// CFLAGS stays as it is: a Makefile's `CFLAGS ?= -O2` counts only while nobody sets it.
     pub fn c_environment(&self) -> Vec<(String, String)> {
         let already = std::env::var("CPATH").ok().filter(|path| !path.is_empty());
         let include = self.include.display().to_string();
@@ -58,13 +58,17 @@ impl OwnAsked<'_> {
             let cxx = self.compiler.cxx_path.as_ref();
             set.extend(cxx.map(|cxx| ("CXX".to_owned(), cxx.display().to_string())));
         }
-        for name in ["CFLAGS", "CXXFLAGS"] {
+        let own = || self.flags.flags.iter().filter(|flag| !flag.starts_with(CMAKE_OWN)).cloned();
+        for name in ["CFLAGS", "CXXFLAGS"].into_iter().filter(|_| own().next().is_some()) {
             let already = std::env::var(name).ok().filter(|flags| !flags.is_empty());
-            let own = self.flags.flags.iter().filter(|flag| !flag.starts_with(CMAKE_OWN)).cloned();
-            let words: Vec<String> = already.into_iter().chain(own).chain([ADDED_FLAG.to_owned()]).collect();
-            set.push((name.into(), words.join(" ")));
+            set.push((name.into(), already.into_iter().chain(own()).collect::<Vec<_>>().join(" ")));
         }
         set
+    }
+
+    /// Whether gcc or clang compile it, as far as the kind of build tells.
+    pub fn is_of_c(&self) -> bool {
+        matches!(self.build, OwnBuild::Cmake { .. } | OwnBuild::Command { .. })
     }
 
     /// Flags or a compiler are asked for that the build itself does not look after: cargo and CMake have folders of ours for each.

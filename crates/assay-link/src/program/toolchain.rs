@@ -4,7 +4,9 @@
 //! has, asked for as cargo has them (`+nightly`) or without the plus. For Zig: the zig of `ZIG`, PATH or python3's package, or
 //! programs that are asked for. For other builds: what they choose, or compilers on PATH.
 
-use crate::build::{Compiler, CompilerFamily, ToolchainError, Toolchains, command, find_compilers};
+use crate::build::{
+    Compiler, CompilerFamily, ToolchainError, Toolchains, command, find_compilers, name_apart,
+};
 use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::experiment::spec::{OwnBuild, Program};
 use assay_pure::experiment::to_name;
@@ -146,6 +148,7 @@ fn zigs(patterns: &[String]) -> Result<Vec<Compiler>, ToolchainError> {
             all.push(found);
         }
     }
+    name_apart(&mut all);
     Ok(all)
 }
 

@@ -82,6 +82,20 @@ impl<'a> CandidateFinding<'a> {
         self.inputs.iter().filter(|(_, own)| *own == class).count()
     }
 
+    /// All its inputs.
+    pub(super) fn inputs(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// A build's decided verdicts are not the same on all inputs.
+    pub(super) fn some_build_differs_between_inputs(&self) -> bool {
+        self.builds().into_iter().any(|build| {
+            let own = self.contrasts.iter().filter(|c| BuildRef::of(c) == build).map(|c| c.verdict);
+            let mut decided = own.filter(|verdict| *verdict != Verdict::Undecided);
+            decided.next().is_some_and(|first| decided.any(|other| other != first))
+        })
+    }
+
     /// The estimated ratios behind a class.
     pub(super) fn ratios(&self, class: InputClass) -> Vec<f64> {
         let verdict = match class {

@@ -79,11 +79,11 @@ impl<'a> Sentence<'a> {
     fn by_build(&self, finding: &CandidateFinding) -> String {
         let (candidate, baseline) = (finding.candidate, finding.baseline);
         let groups = finding.agreeing_builds();
-        let axis = self.axis();
+        let depends = format!("It depends on {}", self.depends_on(finding));
         if groups.len() > MOST_BUILD_GROUPS {
             let builds = self.names(&finding.builds());
             let said = self.clause(finding, &format!(" than {baseline}"));
-            return format!("It depends on the {axis}: {candidate} takes {said} ({builds}).");
+            return format!("{depends}: {candidate} takes {said} ({builds}).");
         }
         let mut clauses = Vec::new();
         for group in &groups {
@@ -95,7 +95,7 @@ impl<'a> Sentence<'a> {
             };
             clauses.push(format!("with {names} {candidate} {clause}"));
         }
-        format!("It depends on the {axis}: {}.", clauses.join("; "))
+        format!("{depends}: {}.", clauses.join("; "))
     }
 
     /// "Against branch (gcc-12 and clang-16)".
@@ -133,10 +133,7 @@ impl<'a> Sentence<'a> {
                 [InputClass::Slower] => ("more time".to_owned(), sizes(InputClass::Slower)),
                 [InputClass::Same] => (format!("the same time {}", self.margin), String::new()),
                 [InputClass::Undecided] => ("undecided".to_owned(), String::new()),
-                classes if classes.contains(&InputClass::Mixed) => {
-                    (format!("depends on the {}", self.axis()), String::new())
-                }
-                _ => ("depends on the input".to_owned(), String::new()),
+                _ => (format!("depends on {}", self.depends_on(finding)), String::new()),
             };
             let name = format!("{}{note}", finding.candidate);
             match groups.iter_mut().find(|(known, _)| *known == title) {
@@ -232,6 +229,26 @@ impl<'a> Sentence<'a> {
                 format!(", undecided {}", words::list(&names))
             }
             many => format!(", {} undecided", words::plural(many.len() as u64, "contrast")),
+        }
+    }
+
+    /// "the input", "the compiler", or both, with the inputs on which builds disagree where they do not on all.
+    ///
+    /// A build that says one thing of one input and another of the next depends on the input, whatever other builds say.
+    fn depends_on(&self, finding: &CandidateFinding) -> String {
+        let disagreeing = finding.held(InputClass::Mixed);
+        if disagreeing == 0 {
+            return "the input".to_owned();
+        }
+        let place = if disagreeing == finding.inputs() {
+            String::new()
+        } else {
+            format!(" {}", finding.place(InputClass::Mixed))
+        };
+        match finding.some_build_differs_between_inputs() {
+            true if place.is_empty() => format!("the input and the {}", self.axis()),
+            true => format!("the input, and{place} on the {}", self.axis()),
+            false => format!("the {}{place}", self.axis()),
         }
     }
 

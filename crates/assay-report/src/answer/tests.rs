@@ -157,7 +157,7 @@ fn says_so_where_too_many_builds_disagree() {
     }
     assert_eq!(
         asked("Is table faster than branch?", contrasts),
-        "It depends on the compiler: table takes more or less time than branch, by compiler, on all 3 inputs (a, b, c and d)."
+        "It depends on the input and the compiler: table takes more or less time than branch, by compiler, on all 3 inputs (a, b, c and d)."
     );
 }
 
@@ -322,4 +322,44 @@ fn many_contrasts_hide_none_that_is_undecided() {
         "Yes, as far as decided: table takes 20 % less time than branch on all 9 inputs, 3 contrasts undecided (gcc-11, gcc-12, \
          clang-16 and clang-19)."
     );
+}
+
+/// Two builds that agree on one input and not on the other: one of them is faster here and slower there.
+fn agreeing_but_on_tiny(variant: &str) -> Vec<PageContrast> {
+    vec![
+        contrast(variant, "random", "gcc-12", FASTER, 0.6),
+        contrast(variant, "tiny", "gcc-12", FASTER, 0.58),
+        contrast(variant, "random", "clang-14", FASTER, 0.77),
+        contrast(variant, "tiny", "clang-14", SLOWER, 1.83),
+    ]
+}
+
+#[test]
+fn depends_on_the_compiler_only_where_compilers_disagree() {
+    let told = asked("Is two_half faster?", agreeing_but_on_tiny("two_half"));
+    assert!(
+        told.starts_with("It depends on the input, and on tiny on the compiler: with gcc-12 two_half takes"),
+        "{told}"
+    );
+    let several = ["two_half", "b", "c", "d"].into_iter().flat_map(agreeing_but_on_tiny).collect();
+    let told = asked("What do these bring?", several);
+    assert!(
+        told.contains("depends on the input, and on tiny on the compiler: two_half, b, c and d"),
+        "{told}"
+    );
+    // Each build says the same of all inputs.
+    let all: Vec<PageContrast> = ["random", "tiny"]
+        .into_iter()
+        .flat_map(|input| [table(input, "gcc-12", FASTER, 0.6), table(input, "clang-14", SLOWER, 1.8)])
+        .collect();
+    assert!(asked("Which?", all).starts_with("It depends on the compiler: with gcc-12 table takes"));
+    // They disagree on all inputs, and each of them depends on the input.
+    let crossed = vec![
+        table("random", "gcc-12", FASTER, 0.6),
+        table("tiny", "gcc-12", SLOWER, 1.6),
+        table("random", "clang-14", SLOWER, 1.7),
+        table("tiny", "clang-14", FASTER, 0.7),
+    ];
+    let told = asked("Which?", crossed);
+    assert!(told.starts_with("It depends on the input and the compiler: "), "{told}");
 }

@@ -306,6 +306,13 @@ impl ComparePage {
         doubts(&self.warnings, if matters { &self.limits } else { &[] })
     }
 
+    /// Everything that could be compared is the same machine code: no placements were measured over, each side ran once at most.
+    pub(crate) fn is_measured_for_times_alone(&self) -> bool {
+        let run = &self.measured;
+        let proven = self.benchmarks.iter().any(|found| found.proven);
+        proven && run.rounds == 0 && run.visits <= self.sides.len() as u64
+    }
+
     /// The benchmarks with this verdict.
     pub fn with(&self, verdict: Verdict) -> impl Iterator<Item = &Compared> {
         self.benchmarks.iter().filter(move |found| found.verdict == Some(verdict))

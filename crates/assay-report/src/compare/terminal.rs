@@ -369,8 +369,7 @@ fn closing(page: &ComparePage, sheet: &mut Sheet) {
         words::plural(measured.visits, "run"),
         words::duration(measured.seconds)
     );
-    let proven = page.benchmarks.iter().any(|found| found.proven);
-    let text = if proven && measured.rounds == 0 && measured.visits <= page.sides.len() as u64 {
+    let text = if page.is_measured_for_times_alone() {
         format!("{runs}, for the times alone; figures read as {}.", page.adapter)
     } else {
         format!(

@@ -1,8 +1,9 @@
 //! Colours by what they mean, in both themes.
 //!
-//! Source: Okabe and Ito, "Color universal design" (2008): blue, vermilion, bluish green and reddish purple stay apart for every
-//! kind of colour blindness; darkened or lightened until they stand out from the paper (3:1 at least; text 4.5:1; a test computes
-//! both as WCAG 2.2 has it).
+//! One palette with the page: each name is one of `html/page/page.css`, and a test compares both. What is green there was blue
+//! here, and a reader of both learned two codes.
+//! Source: Okabe and Ito, "Color universal design" (2008): hues that stay apart for every kind of colour blindness; darkened or
+//! lightened until they stand out from the paper (3:1 at least; text 4.5:1; a test computes both as WCAG 2.2 has it).
 
 /// Dark marks on light paper, or light ones on dark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,10 @@ pub enum Colour {
     Same,
     /// What misleads or is open.
     Doubt,
+    /// Where a crossover may lie.
+    Cross,
+    /// Where it most likely lies.
+    Crossing,
     /// One of several curves, by its number.
     Series(usize),
 }
@@ -44,24 +49,26 @@ pub const SERIES: usize = 8;
 /// Names (in a style sheet), then red, green and blue on light paper and on dark.
 type Entry = (&'static str, [u8; 3], [u8; 3]);
 
-const PAPER: Entry = ("paper", [255, 255, 255], [13, 17, 23]);
-const TEXT: Entry = ("text", [31, 35, 40], [230, 237, 243]);
-const MUTED: Entry = ("muted", [89, 99, 110], [157, 167, 179]);
-const GRID: Entry = ("grid", [217, 222, 227], [48, 54, 61]);
-const MARGIN: Entry = ("margin", [234, 238, 242], [33, 39, 48]);
-const FASTER: Entry = ("faster", [0, 102, 170], [108, 182, 255]);
-const SLOWER: Entry = ("slower", [190, 74, 0], [255, 157, 92]);
-const SAME: Entry = ("same", [89, 99, 110], [157, 167, 179]);
-const DOUBT: Entry = ("doubt", [136, 57, 148], [222, 160, 232]);
+const PAPER: Entry = ("paper", [0xff, 0xff, 0xff], [0x14, 0x17, 0x1b]);
+const TEXT: Entry = ("ink", [0x1b, 0x1f, 0x24], [0xe8, 0xeb, 0xef]);
+const MUTED: Entry = ("muted", [0x5b, 0x64, 0x70], [0xa3, 0xad, 0xb8]);
+const GRID: Entry = ("grid", [0xdf, 0xe3, 0xe8], [0x2e, 0x34, 0x3c]);
+const MARGIN: Entry = ("margin", [0xdb, 0xe6, 0xf1], [0x26, 0x38, 0x4b]);
+const FASTER: Entry = ("faster", [0x0a, 0x7a, 0x48], [0x4f, 0xcf, 0x93]);
+const SLOWER: Entry = ("slower", [0xb3, 0x40, 0x0b], [0xff, 0x9a, 0x62]);
+const SAME: Entry = ("equivalent", [0x47, 0x63, 0x7f], [0xa9, 0xc3, 0xdd]);
+const DOUBT: Entry = ("undecided", [0x80, 0x60, 0x00], [0xe6, 0xc0, 0x4a]);
+const CROSS: Entry = ("cross", [0xee, 0xdc, 0xf5], [0x3a, 0x25, 0x45]);
+const CROSSING: Entry = ("crossing", [0x85, 0x40, 0x9d], [0xd7, 0x9b, 0xee]);
 const OF_SERIES: [Entry; SERIES] = [
-    ("a", [0, 102, 170], [108, 182, 255]),
-    ("b", [190, 74, 0], [255, 157, 92]),
-    ("c", [0, 125, 90], [76, 211, 165]),
-    ("d", [158, 62, 150], [226, 154, 214]),
-    ("e", [146, 104, 0], [232, 193, 90]),
-    ("f", [36, 124, 178], [154, 215, 255]),
-    ("g", [107, 114, 128], [169, 177, 186]),
-    ("h", [136, 34, 85], [255, 143, 176]),
+    ("c0", [0x1f, 0x66, 0xb5], [0x7f, 0xb6, 0xf5]),
+    ("c1", [0xbf, 0x50, 0x08], [0xff, 0xa4, 0x5c]),
+    ("c2", [0x13, 0x79, 0x5b], [0x5f, 0xd0, 0xa5]),
+    ("c3", [0x8a, 0x3f, 0xa0], [0xd7, 0x9b, 0xee]),
+    ("c4", [0x8a, 0x6a, 0x00], [0xe6, 0xc0, 0x4a]),
+    ("c5", [0xb1, 0x2f, 0x5f], [0xff, 0x8f, 0xb4]),
+    ("c6", [0x2a, 0x7f, 0x8f], [0x6f, 0xd0, 0xe0]),
+    ("c7", [0x5d, 0x5d, 0x5d], [0xb8, 0xb8, 0xb8]),
 ];
 
 impl Colour {
@@ -76,14 +83,18 @@ impl Colour {
             Colour::Slower => SLOWER,
             Colour::Same => SAME,
             Colour::Doubt => DOUBT,
+            Colour::Cross => CROSS,
+            Colour::Crossing => CROSSING,
             Colour::Series(number) => OF_SERIES[number % SERIES],
         }
     }
 
     /// Every colour once.
     pub fn all() -> impl Iterator<Item = Colour> {
-        use Colour::{Doubt, Faster, Grid, Margin, Muted, Paper, Same, Series, Slower, Text};
-        [Paper, Text, Muted, Grid, Margin, Faster, Slower, Same, Doubt]
+        use Colour::{
+            Cross, Crossing, Doubt, Faster, Grid, Margin, Muted, Paper, Same, Series, Slower, Text,
+        };
+        [Paper, Text, Muted, Grid, Margin, Faster, Slower, Same, Doubt, Cross, Crossing]
             .into_iter()
             .chain((0..SERIES).map(Series))
     }
@@ -124,11 +135,24 @@ mod tests {
             for colour in Colour::all() {
                 let found = contrast(colour.rgb(theme), Colour::Paper.rgb(theme));
                 let least = match colour {
-                    Colour::Paper | Colour::Grid | Colour::Margin => 1.0,
+                    Colour::Paper | Colour::Grid | Colour::Margin | Colour::Cross => 1.0,
                     // Names of curves are written in their colours.
                     _ => 4.5,
                 };
                 assert!(found >= least, "{colour:?} {theme:?}: {found:.2}");
+            }
+        }
+    }
+
+    #[test]
+    fn picture_and_page_have_one_palette() {
+        let css = include_str!("../html/page/page.css");
+        let (light, dark) = css.split_once("[data-theme=\"dark\"]").expect("a dark theme");
+        for (theme, rules) in [(Theme::Light, light), (Theme::Dark, dark)] {
+            for colour in Colour::all() {
+                let [red, green, blue] = colour.rgb(theme);
+                let rule = format!("--{}: #{red:02x}{green:02x}{blue:02x};", colour.name());
+                assert!(rules.contains(&rule), "{theme:?}: the page has another {rule}");
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::colour::Colour;
 use super::forest::{Forest, ForestRow, MOST_ROWS, remarks};
 use super::frame::{self, BODY, LEFT, RIGHT, SMALL};
+use super::names::ShortNames;
 use super::run::counted;
 use super::scene::{Anchor, Fill, Scene, Shape};
 use crate::compare::terminal::{figure, ordered};
@@ -13,8 +14,8 @@ use assay_pure::words;
 
 /// Benchmarks of a forest whose spread is shown.
 const MOST_SPREADS: usize = 6;
-/// Room of a benchmark's name beside its spread.
-const NAME: f64 = 220.0;
+/// Room of a benchmark's name beside its spread: at least, and at most where names are long.
+const NAME: (f64, f64) = (220.0, 320.0);
 /// Room of its figures.
 const FIGURES: f64 = 150.0;
 /// A bar with what is around it.
@@ -69,6 +70,7 @@ fn rows(shown: &[&Compared]) -> Vec<ForestRow> {
         code: found.code,
         as_built: found.as_built,
         verdict: found.verdict,
+        proven: found.proven,
         remarks: remarks(&found.causes, found.proven, found.as_built.zip(found.as_built_says)),
     };
     shown.iter().map(row).collect()
@@ -121,7 +123,10 @@ fn spreads(scene: &mut Scene, y: f64, page: &ComparePage, title: &str, rows: &[&
     let high = all().map(|figure| figure.worst.max(figure.as_built.unwrap_or(0.0)));
     let (low, high) = (low.fold(0.98, f64::min), high.fold(1.02, f64::max));
     let axis = PlotAxis::of(low - 0.02 * (high - low), high + 0.02 * (high - low), high / low > 4.0);
-    let (left, right) = (LEFT + NAME, RIGHT - FIGURES);
+    let names = || rows.iter().map(|found| found.benchmark.as_str());
+    let name = names().map(|name| BODY.width(name)).fold(NAME.0 - 14.0, f64::max).min(NAME.1 - 14.0);
+    let short = ShortNames::of(BODY, names(), name);
+    let (left, right) = (LEFT + name + 14.0, RIGHT - FIGURES);
     let place = |ratio: f64| left + axis.part(ratio) * (right - left);
     let step = BAR * sides.len().max(1) as f64 + 8.0;
     let bottom = y + 4.0 + step * rows.len() as f64;
@@ -136,13 +141,7 @@ fn spreads(scene: &mut Scene, y: f64, page: &ComparePage, title: &str, rows: &[&
     for (at, found) in rows.iter().enumerate() {
         let top = y + 6.0 + step * at as f64;
         let middle = top + (step - 8.0) / 2.0;
-        scene.text(
-            (LEFT, middle + 4.0),
-            &BODY.cut(&found.benchmark, NAME - 14.0),
-            BODY,
-            Colour::Text,
-            Anchor::Start,
-        );
+        scene.text((LEFT, middle + 4.0), short.get(&found.benchmark), BODY, Colour::Text, Anchor::Start);
         for (number, figure) in of(found).iter().enumerate() {
             let middle = top + BAR * number as f64 + BAR / 2.0;
             bar(scene, middle, figure, Colour::Series(number), &place);
@@ -180,26 +179,31 @@ fn bar(scene: &mut Scene, y: f64, figure: &SideFigure, colour: Colour, place: &d
 
 fn legend(scene: &mut Scene, y: f64, sides: &[&str]) -> f64 {
     let mut x = LEFT;
+    let short = ShortNames::of(SMALL, sides.iter().copied(), 300.0);
     for (number, name) in sides.iter().enumerate() {
-        let name = SMALL.cut(name, 300.0);
+        let name = short.get(name);
         scene.rectangle((x, y - 8.0), (x + 18.0, y), Colour::Series(number), Fill::Light);
         scene.line((x + 9.0, y - 9.0), (x + 9.0, y + 1.0), Colour::Series(number), 2.4);
-        scene.text((x + 24.0, y), &name, SMALL, Colour::Text, Anchor::Start);
-        x += 24.0 + SMALL.width(&name) + 20.0;
+        scene.text((x + 24.0, y), name, SMALL, Colour::Text, Anchor::Start);
+        x += 24.0 + SMALL.width(name) + 20.0;
     }
     y + 10.0
 }
 
 fn source(page: &ComparePage) -> Vec<String> {
     let run = &page.measured;
+    let runs = format!("{} of the benchmark command", words::plural(run.visits, "run"));
+    let how = match page.method {
+        _ if page.is_measured_for_times_alone() => "for the times alone".to_owned(),
+        Method::Placements => {
+            format!("over {} of 4 placements", words::plural(u64::from(run.rotations), "rotation"))
+        }
+        Method::Surroundings => "in drawn surroundings".to_owned(),
+    };
     vec![
         format!("assay compare: {}", words::list(&page.bench)),
         run.cpu.clone(),
-        format!(
-            "{} of 4 placements, {} of the benchmark command",
-            words::plural(u64::from(run.rotations), "rotation"),
-            words::plural(run.visits, "run")
-        ),
+        format!("{runs} {how}"),
         format!("{} of measuring", words::duration(run.seconds)),
         run.started.chars().take(10).collect(),
     ]

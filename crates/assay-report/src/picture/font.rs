@@ -77,6 +77,27 @@ impl Font {
         format!("{}…", kept.trim_end())
     }
 
+    /// A text no wider than `room` whose beginning keeps this part of it and whose end the rest, with "…" for what was between.
+    pub fn cut_within(self, text: &str, room: f64, beginning: f64) -> String {
+        if self.width(text) <= room {
+            return text.to_owned();
+        }
+        let left = (room - self.advance('…')).max(0.0);
+        let kept = |chars: &mut dyn Iterator<Item = char>, mut left: f64| -> Vec<char> {
+            chars
+                .take_while(|&c| {
+                    left -= self.advance(c);
+                    left >= 0.0
+                })
+                .collect()
+        };
+        let head: String = kept(&mut text.chars(), beginning * left).into_iter().collect();
+        let mut tail = kept(&mut text.chars().rev(), left - self.width(&head));
+        tail.reverse();
+        let tail: String = if beginning < 1.0 { tail.into_iter().collect() } else { String::new() };
+        format!("{}…{}", head.trim_end(), tail.trim_start())
+    }
+
     /// The lines of a text, each no wider than `room`; a word that is wider is cut.
     pub fn wrap(self, text: &str, room: f64) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();

@@ -1,8 +1,8 @@
 //! Effects with their intervals, a row each: as built hollow, of the code solid, the margin shaded, the verdict in words.
 
 use super::colour::Colour;
-use super::font::Font;
-use super::frame::{self, BODY, LEFT, RIGHT, SMALL, STRONG};
+use super::frame::{self, BODY, LEFT, RIGHT, ROOM, SMALL, STRONG};
+use super::names::ShortNames;
 use super::scene::{Anchor, Fill, Scene, Shape};
 use crate::page::{AsBuiltSays, CauseEvidence, RatioInterval, Verdict};
 use crate::plot_axis::PlotAxis;
@@ -10,8 +10,8 @@ use assay_pure::words;
 
 /// More rows are left out.
 pub const MOST_ROWS: usize = 40;
-/// Room of all labels together.
-const LABELS: f64 = 270.0;
+/// Room of the plot at least: what the labels do not need is the plot's, and they get no more than leaves it this.
+const LEAST_PLOT: f64 = 190.0;
 /// Room of what is said of a row.
 const SAID: f64 = 206.0;
 /// Between two columns.
@@ -33,6 +33,8 @@ pub struct ForestRow {
     pub as_built: Option<RatioInterval>,
     /// On the code.
     pub verdict: Option<Verdict>,
+    /// Both are the same machine code.
+    pub proven: bool,
     /// Below the verdict.
     pub remarks: Vec<String>,
 }
@@ -89,8 +91,13 @@ pub fn remarks(
 impl Forest<'_> {
     /// Draws the rows from `y` on; where it ends.
     pub fn draw(&self, scene: &mut Scene, y: f64, rows: &[ForestRow]) -> f64 {
-        let widths = self.widths(rows);
         let said = rows.iter().map(said_width).fold(120.0, f64::max).min(SAID);
+        let widths = self.widths(rows, ROOM - said - LEAST_PLOT);
+        let short: Vec<ShortNames> = widths
+            .iter()
+            .enumerate()
+            .map(|(at, width)| ShortNames::of(BODY, rows.iter().map(|row| row.labels[at].as_str()), *width))
+            .collect();
         let left = LEFT + widths.iter().map(|width| width + GAP).sum::<f64>() + 6.0;
         let right = RIGHT - said - GAP;
         let axis = domain(rows, self.margin);
@@ -113,25 +120,24 @@ impl Forest<'_> {
                 scene.line((LEFT, at), (RIGHT, at), Colour::Grid, 1.0);
             }
             let middle = at + ROW / 2.0;
-            labels(scene, middle, row, &widths, again);
+            labels(scene, middle, row, (&widths, &short), again);
             effects(scene, middle, row, &place, (left, right));
             self.say(scene, middle, row, RIGHT - said, said);
             (at, previous) = (at + row_height(row), row.labels.clone());
         }
         scene.line((left, bottom), (right, bottom), Colour::Muted, 1.0);
         tick_names(scene, bottom, &ticks, &place);
-        self.legend(scene, bottom + 38.0)
+        self.legend(scene, bottom + 38.0, rows)
     }
 
-    fn widths(&self, rows: &[ForestRow]) -> Vec<f64> {
+    fn widths(&self, rows: &[ForestRow], room: f64) -> Vec<f64> {
         let natural: Vec<f64> = (0..self.columns.len())
             .map(|at| {
                 let texts = rows.iter().map(|row| BODY.width(&row.labels[at]));
                 texts.fold(SMALL.width(self.columns[at]), f64::max)
             })
             .collect();
-        let room = LABELS - GAP * natural.len() as f64;
-        shared(&natural, room)
+        shared(&natural, room - GAP * (natural.len() + 1) as f64 - 6.0)
     }
 
     fn heads(&self, scene: &mut Scene, y: f64, widths: &[f64], (left, right, zero): (f64, f64, f64)) {
@@ -151,7 +157,7 @@ impl Forest<'_> {
 
     fn say(&self, scene: &mut Scene, middle: f64, row: &ForestRow, x: f64, room: f64) {
         let (word, colour) = word(row);
-        let figure = row.code.map_or(String::new(), RatioInterval::change);
+        let figure = figure(row);
         let y = middle + 4.5;
         scene.text((x, y), word, STRONG, colour, Anchor::Start);
         scene.text((RIGHT, y), &figure, BODY, Colour::Text, Anchor::End);
@@ -161,20 +167,19 @@ impl Forest<'_> {
         }
     }
 
-    fn legend(&self, scene: &mut Scene, y: f64) -> f64 {
+    /// What the marks mean that occur.
+    fn legend(&self, scene: &mut Scene, y: f64, rows: &[ForestRow]) -> f64 {
         let mut x = LEFT;
-        let mut entry = |scene: &mut Scene, text: &str, hollow: Option<bool>| {
-            match hollow {
-                Some(hollow) => {
-                    scene.line(
-                        (x, y - 4.0),
-                        (x + 20.0, y - 4.0),
-                        Colour::Same,
-                        if hollow { 1.2 } else { 2.4 },
-                    );
-                    scene.dot((x + 10.0, y - 4.0), 4.0, Shape::Circle, Colour::Same, hollow);
+        let mut entry = |scene: &mut Scene, text: &str, sign: Sign| {
+            let middle = (x + 10.0, y - 4.0);
+            match sign {
+                Sign::Effect { hollow } => {
+                    let width = if hollow { 1.2 } else { 2.4 };
+                    scene.line((x, y - 4.0), (x + 20.0, y - 4.0), Colour::Same, width);
+                    scene.dot(middle, 4.0, Shape::Circle, Colour::Same, hollow);
                 }
-                None => {
+                Sign::Proof => scene.dot(middle, 4.4, Shape::Diamond, Colour::Same, false),
+                Sign::Margin => {
                     scene.rectangle((x, y - 10.0), (x + 20.0, y + 2.0), Colour::Margin, Fill::Solid);
                     scene.line((x + 10.0, y - 10.0), (x + 10.0, y + 2.0), Colour::Muted, 1.2);
                 }
@@ -182,9 +187,22 @@ impl Forest<'_> {
             scene.text((x + 26.0, y), text, SMALL, Colour::Muted, Anchor::Start);
             x += 26.0 + SMALL.width(text) + 18.0;
         };
-        entry(scene, &format!("effect of the code: mean over {}", self.over), Some(false));
-        entry(scene, "as built: one ordinary link", Some(true));
-        entry(scene, &format!("within ±{}: equivalent", words::asked(self.margin)), None);
+        let (has_code, has_built) =
+            (rows.iter().any(|row| row.code.is_some()), rows.iter().any(|row| row.as_built.is_some()));
+        if has_code {
+            let text = format!("effect of the code: mean over {}", self.over);
+            entry(scene, &text, Sign::Effect { hollow: false });
+        }
+        if has_built {
+            entry(scene, "as built: one ordinary link", Sign::Effect { hollow: true });
+        }
+        if rows.iter().any(is_by_proof) {
+            entry(scene, "the same machine code: equivalent by proof", Sign::Proof);
+        }
+        if !(has_code || has_built) {
+            return y + 2.0;
+        }
+        entry(scene, &format!("within ±{}: equivalent", words::asked(self.margin)), Sign::Margin);
         frame::remark(
             scene,
             y + 2.0,
@@ -194,6 +212,13 @@ impl Forest<'_> {
             ),
         )
     }
+}
+
+/// What stands before a line of the legend.
+enum Sign {
+    Effect { hollow: bool },
+    Proof,
+    Margin,
 }
 
 /// Where a room is too small for all, what each gets: narrow columns keep theirs.
@@ -214,10 +239,18 @@ fn word(row: &ForestRow) -> (&'static str, Colour) {
     row.verdict.map_or(("no figure", Colour::Muted), |verdict| (verdict.word(), verdict_colour(verdict)))
 }
 
+/// The effect, or why there is none to estimate.
+fn figure(row: &ForestRow) -> String {
+    match row.code {
+        Some(code) => code.change(),
+        None if row.proven => "by proof".to_owned(),
+        None => String::new(),
+    }
+}
+
 fn said_width(row: &ForestRow) -> f64 {
-    let figure = row.code.map_or(0.0, |code| BODY.width(&code.change()));
     let remarks = row.remarks.iter().map(|remark| SMALL.width(remark));
-    remarks.fold(STRONG.width(word(row).0) + 16.0 + figure, f64::max).ceil()
+    remarks.fold(STRONG.width(word(row).0) + 16.0 + BODY.width(&figure(row)), f64::max).ceil()
 }
 
 fn row_height(row: &ForestRow) -> f64 {
@@ -230,12 +263,17 @@ fn repeated(previous: &[String], labels: &[String]) -> usize {
     previous.iter().zip(&labels[..all_but_last]).take_while(|(one, other)| one == other).count()
 }
 
-fn labels(scene: &mut Scene, middle: f64, row: &ForestRow, widths: &[f64], again: usize) {
+fn labels(
+    scene: &mut Scene,
+    middle: f64,
+    row: &ForestRow,
+    (widths, short): (&[f64], &[ShortNames]),
+    again: usize,
+) {
     let mut x = LEFT;
     for (at, (label, width)) in row.labels.iter().zip(widths).enumerate() {
         if at >= again {
-            let font: Font = BODY;
-            scene.text((x, middle + 4.5), &font.cut(label, *width), font, Colour::Text, Anchor::Start);
+            scene.text((x, middle + 4.5), short[at].get(label), BODY, Colour::Text, Anchor::Start);
         }
         x += width + GAP;
     }
@@ -243,7 +281,8 @@ fn labels(scene: &mut Scene, middle: f64, row: &ForestRow, widths: &[f64], again
 
 /// Both effects; an interval that leaves the plot ends in an arrow.
 fn effects(scene: &mut Scene, middle: f64, row: &ForestRow, place: &dyn Fn(f64) -> f64, ends: (f64, f64)) {
-    let both = row.code.is_some() && row.as_built.is_some();
+    let by_proof = is_by_proof(row);
+    let both = (row.code.is_some() || by_proof) && row.as_built.is_some();
     let mut one = |effect: RatioInterval, y: f64, colour: Colour, hollow: bool| {
         let width = if hollow { 1.2 } else { 2.4 };
         let (from, to) = (place(effect.lower), place(effect.upper));
@@ -266,6 +305,15 @@ fn effects(scene: &mut Scene, middle: f64, row: &ForestRow, place: &dyn Fn(f64) 
         let colour = row.verdict.map_or(Colour::Same, verdict_colour);
         one(effect, if both { middle + 5.0 } else { middle }, colour, false);
     }
+    if by_proof {
+        let y = if both { middle + 5.0 } else { middle };
+        scene.dot((place(1.0), y), 4.4, Shape::Diamond, Colour::Same, false);
+    }
+}
+
+/// No estimate is needed: the code is the same.
+fn is_by_proof(row: &ForestRow) -> bool {
+    row.proven && row.code.is_none()
 }
 
 /// From the smallest to the largest ratio that is shown. All effects are, and intervals as far as they leave effects apart.
@@ -290,10 +338,21 @@ fn tick_names(scene: &mut Scene, bottom: f64, ticks: &[f64], place: &dyn Fn(f64)
     let percent = |ratio: f64| 100.0 * (ratio - 1.0);
     let step = ticks.windows(2).map(|pair| (percent(pair[1]) - percent(pair[0])).abs()).fold(100.0, f64::min);
     let decimals = (-(step + 1e-9).log10().floor()).clamp(0.0, 3.0) as usize;
-    for &ratio in ticks {
-        let value = percent(ratio);
+    // From no difference outwards; a value that would touch another has a tick alone.
+    let mut order = ticks.to_vec();
+    if order.iter().all(|ratio| (ratio - 1.0).abs() > 1e-9) {
+        order.push(1.0);
+    }
+    order.sort_by(|one, other| one.ln().abs().total_cmp(&other.ln().abs()));
+    let mut taken: Vec<(f64, f64)> = Vec::new();
+    for ratio in order {
+        let (x, value) = (place(ratio), percent(ratio));
         let text = if value.abs() < 1e-9 { "0 %".to_owned() } else { format!("{value:+.decimals$} %") };
-        scene.line((place(ratio), bottom), (place(ratio), bottom + 4.0), Colour::Muted, 1.0);
-        scene.text((place(ratio), bottom + 16.0), &text, SMALL, Colour::Muted, Anchor::Middle);
+        scene.line((x, bottom), (x, bottom + 4.0), Colour::Muted, 1.0);
+        let half = SMALL.width(&text) / 2.0 + 3.0;
+        if taken.iter().all(|(from, to)| x + half <= *from || *to <= x - half) {
+            scene.text((x, bottom + 16.0), &text, SMALL, Colour::Muted, Anchor::Middle);
+            taken.push((x - half, x + half));
+        }
     }
 }

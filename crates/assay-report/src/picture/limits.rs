@@ -4,7 +4,7 @@ use super::colour::Colour;
 use super::frame::{self, BODY, LEFT, Plot, RIGHT, SMALL};
 use super::offsets::{short_bytes, trimmed};
 use super::scene::{Anchor, Fill, Scene, Shape};
-use crate::limits::terminal::answer;
+use crate::limits::{QUESTION, in_sentences};
 use crate::plot_axis::PlotAxis;
 use assay_pure::limits::{ChaseCurve, Limits, MemoryLevel, Rate};
 use assay_pure::words;
@@ -26,8 +26,7 @@ const WAYS: [(&str, Pick); 3] =
 
 /// The picture of a machine's limits.
 pub fn of_limits(limits: &Limits) -> Scene {
-    let (mut scene, mut y) =
-        frame::begin("How fast can one core of this machine be at best?", &in_sentences(&answer(limits)));
+    let (mut scene, mut y) = frame::begin(QUESTION, &in_sentences(limits));
     let middle = (LEFT + RIGHT) / 2.0;
     let top = y + 24.0;
     let left = bandwidth(&mut scene, top, (LEFT, middle - GAP / 2.0), limits);
@@ -48,14 +47,6 @@ pub fn of_limits(limits: &Limits) -> Scene {
     scene
 }
 
-/// The clauses after the first as sentences of their own: a title is one of them.
-fn in_sentences(answer: &str) -> String {
-    let Some((first, rest)) = answer.split_once("; ") else { return answer.to_owned() };
-    let mut letters = rest.chars();
-    let capital = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}. {capital}{}", letters.as_str())
-}
-
 fn level_name(level: &MemoryLevel) -> String {
     level.bytes.map_or(level.name.clone(), |bytes| format!("{}, {}", level.name, short_bytes(bytes)))
 }
@@ -69,12 +60,13 @@ fn bandwidth(scene: &mut Scene, y: f64, (left, right): (f64, f64), limits: &Limi
     let rate = |level: &MemoryLevel, pick: Pick| pick(level).as_ref().map(|rate| rate.bytes_per_ns.median);
     let all =
         || limits.levels.iter().flat_map(|level| WAYS.iter().filter_map(move |(_, pick)| rate(level, *pick)));
-    let (low, high) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
-    if !(low > 0.0 && high > 0.0) {
+    let high = all().fold(0.0, f64::max);
+    if high <= 0.0 {
         return y;
     }
     title(scene, (left, y), "Bandwidth by level, GB/s");
-    let axis = PlotAxis::of((low / 2.0).min(1.0), high * 1.02, true);
+    // The length of a bar is its value: from zero, linear.
+    let axis = PlotAxis::of(0.0, high * 1.02, false);
     let (from, to) = (left + LEVEL, right - 44.0);
     let place = |value: f64| from + axis.part(value) * (to - from);
     let mut y = y + 12.0;

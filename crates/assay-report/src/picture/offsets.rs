@@ -2,6 +2,7 @@
 
 use super::colour::{Colour, SERIES};
 use super::frame::{self, LEFT, Plot, ROOM, SMALL};
+use super::names::ShortNames;
 use super::scene::{Anchor, Scene, Shape};
 use crate::page::{Page, PageCell};
 use crate::plot_axis::{PlotAxis, WIDE};
@@ -57,9 +58,12 @@ pub fn draw(scene: &mut Scene, y: f64, page: &Page, builds: &BuildColumn) -> f64
     y = legend(scene, y + 10.0, &variants);
     let in_row = groups.len().clamp(2, IN_ROW);
     let width = (ROOM - 20.0 * (in_row - 1) as f64) / in_row as f64;
+    let titles = ShortNames::of(SMALL, groups.iter().map(|group| group.title.as_str()), width);
     for row in groups.chunks(in_row) {
         for (at, group) in row.iter().enumerate() {
-            one(scene, (LEFT + at as f64 * (width + 20.0), y), width, group, &variants);
+            let corner = (LEFT + at as f64 * (width + 20.0), y);
+            scene.text((corner.0, y + 12.0), titles.get(&group.title), SMALL, Colour::Text, Anchor::Start);
+            one(scene, corner, width, group, &variants);
         }
         y += HEIGHT + 32.0;
     }
@@ -103,15 +107,16 @@ fn times(cell: &PageCell) -> impl Iterator<Item = f64> {
 
 fn legend(scene: &mut Scene, y: f64, variants: &[&str]) -> f64 {
     let (mut x, mut y) = (LEFT, y);
+    let short = ShortNames::of(SMALL, variants.iter().copied(), 240.0);
     for (number, variant) in variants.iter().enumerate() {
-        let name = SMALL.cut(variant, 180.0);
-        if x + 18.0 + SMALL.width(&name) > LEFT + ROOM {
+        let name = short.get(variant);
+        if x + 18.0 + SMALL.width(name) > LEFT + ROOM {
             (x, y) = (LEFT, y + 16.0);
         }
         let colour = Colour::Series(number % SERIES);
         scene.dot((x + 5.0, y - 4.0), 4.0, Shape::of(number), colour, false);
-        scene.text((x + 14.0, y), &name, SMALL, Colour::Text, Anchor::Start);
-        x += 14.0 + SMALL.width(&name) + 20.0;
+        scene.text((x + 14.0, y), name, SMALL, Colour::Text, Anchor::Start);
+        x += 14.0 + SMALL.width(name) + 20.0;
     }
     y + 10.0
 }
@@ -125,7 +130,6 @@ fn one(scene: &mut Scene, (x, y): (f64, f64), width: f64, group: &Group, variant
     let pad = (0.12 * (high / low - 1.0)).max((LEAST_SPAN - (high / low - 1.0)) / 2.0).min(0.3);
     let (low, high) = (low * (1.0 - pad), high * (1.0 + pad));
     let unit = TimeUnit::of(high);
-    scene.text((x, y + 12.0), &SMALL.cut(&group.title, width), SMALL, Colour::Text, Anchor::Start);
     let up = PlotAxis::of(low, high, high / low > WIDE);
     let name = |ns: f64| trimmed(ns / unit.ns);
     let gutter = up.ticks(4).iter().map(|value| SMALL.width(&name(*value))).fold(16.0, f64::max) + 8.0;

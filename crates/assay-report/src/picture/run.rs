@@ -105,7 +105,14 @@ fn rows(page: &Page, builds: &BuildColumn, shown: &[&PageContrast]) -> Vec<Fores
             let more = c.more_rotations().map(|more| words::plural(u64::from(more), "more rotation"));
             told.extend(more.map(|more| format!("{more} should decide it")));
         }
-        ForestRow { labels, code: c.code, as_built: c.as_built, verdict: Some(c.verdict), remarks: told }
+        ForestRow {
+            labels,
+            code: c.code,
+            as_built: c.as_built,
+            verdict: Some(c.verdict),
+            proven: c.proven,
+            remarks: told,
+        }
     };
     shown.iter().map(row).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::colour::Colour;
 use super::frame::{self, BODY, LEFT, RIGHT, SMALL, STRONG};
+use super::names::ShortNames;
 use super::offsets::trimmed;
 use super::scene::{Anchor, Fill, Scene, Shape};
 use crate::page::RatioInterval;
@@ -15,8 +16,8 @@ use assay_pure::words;
 const MOST_ROLES: usize = 4;
 /// Rows of a role.
 const MOST_ROWS: usize = 24;
-/// Room of a stage's name.
-const NAME: f64 = 150.0;
+/// Room of a stage's name: at least, and at most where names are long.
+const NAME: (f64, f64) = (150.0, 240.0);
 /// Room of the figures.
 const SAID: f64 = 220.0;
 /// A row, and a remark below it.
@@ -90,7 +91,10 @@ fn one(
     let shown = &rows[..rows.len().min(MOST_ROWS)];
     let most = rows.iter().filter_map(|row| quantity.of(row.cell)).fold(0.0, f64::max);
     let axis = PlotAxis::of(0.0, 1.04 * most, false);
-    let (left, right) = (LEFT + NAME + 10.0, RIGHT - SAID - 14.0);
+    let names = || shown.iter().map(|row| row.cell.entrant.as_str());
+    let name = names().map(|name| BODY.width(name)).fold(NAME.0, f64::max).min(NAME.1);
+    let short = ShortNames::of(BODY, names(), name);
+    let (left, right) = (LEFT + name + 10.0, RIGHT - SAID - 14.0);
     let place = |value: f64| left + axis.part(value) * (right - left);
     let height = |row: &StageRow| ROW.0 + ROW.1 * f64::from(u8::from(!remark(row).is_empty()));
     let bottom = y + shown.iter().map(height).sum::<f64>() + 4.0;
@@ -107,6 +111,10 @@ fn one(
     let mut at = y;
     for row in shown {
         let end = at + height(row);
+        let is_reference = row.entrant.kind == EntrantKind::Reference;
+        let colour = if is_reference { Colour::Muted } else { Colour::Text };
+        let name = short.get(&row.cell.entrant);
+        scene.text((LEFT, at + ROW.0 / 2.0 + 4.5), name, BODY, colour, Anchor::Start);
         draw(scene, (at, y, bottom), role, row, quantity, &place);
         at = end;
     }
@@ -131,8 +139,6 @@ fn draw(
 ) {
     let middle = at + ROW.0 / 2.0;
     let is_reference = row.entrant.kind == EntrantKind::Reference;
-    let name = if is_reference { Colour::Muted } else { Colour::Text };
-    scene.text((LEFT, middle + 4.5), &BODY.cut(&row.cell.entrant, NAME), BODY, name, Anchor::Start);
     let Some(own) = quantity.of(row.cell) else { return };
     let bar = |scene: &mut Scene, from: f64, to: f64, colour: Colour, fill: Fill| {
         let (from, to) = (place(from.min(to)), place(from.max(to)));

@@ -3,12 +3,13 @@
 use super::colour::{Colour, SERIES};
 use super::font::Font;
 use super::frame::{self, LEFT, Plot, RIGHT, SMALL};
+use super::names::ShortNames;
 use super::offsets::{short_bytes, trimmed};
 use super::scene::{Anchor, Fill, Scene, Shape};
 use crate::plot_axis::{PlotAxis, WIDE};
 use crate::sweep::SweepPage;
-use crate::sweep::page::{CrossoverPage, CurvePage, PairPage, SeriesPage};
-use crate::sweep::value::{crossover, value};
+use crate::sweep::page::{CrossoverPage, CurvePage, PairPage, SeriesPage, ZonePage};
+use crate::sweep::value::{Place, place, value};
 use assay_pure::sweep::{Scale, Winner};
 use assay_pure::words;
 use assay_pure::words::TimeUnit;
@@ -24,8 +25,16 @@ const HEIGHT: (f64, f64) = (250.0, 170.0);
 /// Room of curves' names at their ends.
 const NAMES: f64 = 150.0;
 const NAME: Font = Font::bold(11.0);
+/// Of the key's range: a crossover that is narrower than this is marked in the plot too.
+const WELL_KNOWN: f64 = 0.15;
 /// The strip of winners of a pair.
 const STRIP: f64 = 10.0;
+/// A line of caches' names.
+const CACHE: f64 = 13.0;
+/// Between two lines of a hatched stretch.
+const HATCH: f64 = 5.0;
+/// In less room no name is written.
+const LEAST_NAME: f64 = 22.0;
 
 /// The picture of the sweeps of one file: one figure for all.
 pub fn of_sweeps(pages: &[SweepPage]) -> Scene {
@@ -77,10 +86,8 @@ fn one(scene: &mut Scene, y: f64, page: &SweepPage, series: &SeriesPage, height:
         .filter(|(_, curve)| !curve.times.is_empty())
         .take(MOST_CURVES)
         .collect();
-    let crossovers: Vec<(&PairPage, &CrossoverPage)> =
-        pairs(page, series).flat_map(|pair| pair.crossovers.iter().map(move |found| (pair, found))).collect();
-    let marked = 16.0 * crossovers.len().min(3) as f64;
-    let plot = plot(page, &curves, y + 30.0 + marked, height);
+    let named = CACHE * page.machine.caches.len().min(2) as f64;
+    let plot = plot(page, &curves, y + 30.0 + named, height);
     let unit = unit_of(&curves);
     let name = |ns: f64| trimmed(ns / unit.ns);
     scene.text(
@@ -90,11 +97,11 @@ fn one(scene: &mut Scene, y: f64, page: &SweepPage, series: &SeriesPage, height:
         Colour::Muted,
         Anchor::Start,
     );
-    caches(scene, &plot, page);
-    for (at, (_, found)) in crossovers.iter().enumerate() {
-        mark(scene, &plot, page, found, plot.top - 8.0 - 16.0 * (at % 3) as f64);
+    for found in pairs(page, series).take(MOST_PAIRS).flat_map(|pair| &pair.crossovers) {
+        mark(scene, &plot, found);
     }
     plot.rules(scene, 6, &name);
+    caches(scene, &plot, page);
     plot.ticks(scene, &plot.across.ticks(9), &|at| value(&page.key, at));
     for (number, curve) in &curves {
         draw_curve(scene, &plot, *number, curve);
@@ -157,13 +164,14 @@ fn plot(page: &SweepPage, curves: &[(usize, &CurvePage)], top: f64, height: f64)
     }
 }
 
-/// Where the input grows out of a cache: between the points whose sizes enclose the cache's.
+/// Where the input grows out of a cache, named above the plot, where no curve and no crossover runs through it: between the points whose sizes enclose the cache's.
 fn caches(scene: &mut Scene, plot: &Plot, page: &SweepPage) {
     let mut sizes: Vec<(f64, f64)> =
         page.points.iter().filter_map(|point| Some((point.at, point.bytes? as f64))).collect();
     sizes.sort_by(|one, other| one.0.total_cmp(&other.0));
     sizes.dedup_by(|one, other| one.0 == other.0);
-    for (number, cache) in page.machine.caches.iter().enumerate() {
+    let mut taken = f64::NEG_INFINITY;
+    for cache in &page.machine.caches {
         let bytes = cache.bytes as f64;
         let Some(pair) = sizes.windows(2).find(|pair| pair[0].1 < bytes && bytes <= pair[1].1) else {
             continue;
@@ -171,26 +179,41 @@ fn caches(scene: &mut Scene, plot: &Plot, page: &SweepPage) {
         let part = (bytes.ln() - pair[0].1.max(1.0).ln()) / (pair[1].1.ln() - pair[0].1.max(1.0).ln());
         let x = plot.x(pair[0].0) + part * (plot.x(pair[1].0) - plot.x(pair[0].0));
         let text = format!("{} {}", cache.name, short_bytes(cache.bytes));
-        let y = plot.bottom - 6.0 - 13.0 * (number % 2) as f64;
         scene.dashes((x, plot.top), (x, plot.bottom), Colour::Muted, 1.0);
         let near_end = x + 4.0 + SMALL.width(&text) > plot.right;
         let (x, anchor) = if near_end { (x - 4.0, Anchor::End) } else { (x + 4.0, Anchor::Start) };
+        let left = if near_end { x - SMALL.width(&text) } else { x };
+        let y = plot.top - 5.0 - if left < taken { CACHE } else { 0.0 };
+        taken = left + SMALL.width(&text) + 6.0;
         scene.text((x, y), &text, SMALL, Colour::Muted, anchor);
     }
 }
 
-/// A crossover: its interval shaded, its place a line with its figure on top.
-fn mark(scene: &mut Scene, plot: &Plot, page: &SweepPage, found: &CrossoverPage, y: f64) {
-    let x = plot.x(found.at);
+/// A crossover that is known well: its interval shaded, its place a line. Its figure stands at its pair's strip, where it has an
+/// opponent and room; of one that may lie anywhere the strip alone tells, since the shade of some of them would hide the plot.
+fn mark(scene: &mut Scene, plot: &Plot, found: &CrossoverPage) {
     let (from, to) = (plot.x(found.lower), plot.x(found.upper));
-    let (from, to) = if to - from < 3.0 { (x - 1.5, x + 1.5) } else { (from, to) };
-    scene.rectangle((from, plot.top), (to, plot.bottom), Colour::Doubt, Fill::Light);
-    scene.line((x, y + 4.0), (x, plot.bottom), Colour::Doubt, 1.4);
-    let text = format!("{} above {}", found.faster_above, crossover(&page.key, found));
-    let text = NAME.cut(&text, plot.right - plot.left);
-    let half = NAME.width(&text) / 2.0;
-    let x = x.max(plot.left + half).min(plot.right - half);
-    scene.text((x, y), &text, NAME, Colour::Doubt, Anchor::Middle);
+    if to - from <= WELL_KNOWN * (plot.right - plot.left) {
+        let (from, to) = if to - from < 3.0 { (from - 1.5, to + 1.5) } else { (from, to) };
+        scene.rectangle((from, plot.top), (to, plot.bottom), Colour::Cross, Fill::Solid);
+        let x = plot.x(found.at);
+        scene.line((x, plot.top), (x, plot.bottom), Colour::Crossing, 1.4);
+    }
+}
+
+/// The interval of a crossover and its place in a strip: hatched, as a curve's colour may be that of its place.
+fn hatched(scene: &mut Scene, (from, at, to): (f64, f64, f64), (top, bottom): (f64, f64)) {
+    let height = bottom - top;
+    let mut x = from - height + HATCH;
+    while x < to {
+        // A line that rises by one for each pixel, cut at both sides.
+        let (left, right) = (x.max(from), (x + height).min(to));
+        if right > left {
+            scene.line((left, bottom - (left - x)), (right, bottom - (right - x)), Colour::Muted, 0.8);
+        }
+        x += HATCH;
+    }
+    scene.line((at, top - 2.0), (at, bottom + 2.0), Colour::Crossing, 2.0);
 }
 
 fn draw_curve(scene: &mut Scene, plot: &Plot, number: usize, curve: &CurvePage) {
@@ -218,6 +241,7 @@ fn names(scene: &mut Scene, plot: &Plot, curves: &[(usize, &CurvePage)]) {
             Some((plot.y(last.ns_per_unit.median), *number, curve.variant.as_str()))
         })
         .collect();
+    let short = ShortNames::of(NAME, curves.iter().map(|(_, curve)| curve.variant.as_str()), NAMES);
     wanted.sort_by(|one, other| one.0.total_cmp(&other.0));
     for at in 1..wanted.len() {
         wanted[at].0 = wanted[at].0.max(wanted[at - 1].0 + APART);
@@ -226,13 +250,7 @@ fn names(scene: &mut Scene, plot: &Plot, curves: &[(usize, &CurvePage)]) {
     for (y, number, name) in wanted {
         let (x, y) = (plot.right + 14.0, y - over);
         scene.dot((x - 4.0, y), 3.0, Shape::of(number), Colour::Series(number % SERIES), false);
-        scene.text(
-            (x + 4.0, y + 4.0),
-            &NAME.cut(name, NAMES),
-            NAME,
-            Colour::Series(number % SERIES),
-            Anchor::Start,
-        );
+        scene.text((x + 4.0, y + 4.0), short.get(name), NAME, Colour::Series(number % SERIES), Anchor::Start);
     }
 }
 
@@ -242,41 +260,92 @@ fn winners(scene: &mut Scene, y: f64, plot: &Plot, page: &SweepPage, series: &Se
     if all == 0 {
         return y;
     }
-    let number = |name: &str| series.curves.iter().position(|curve| curve.variant == name).unwrap_or(0);
     let mut y = y - 2.0;
     for pair in pairs(page, series).take(MOST_PAIRS) {
-        y += 18.0;
-        let text = format!("Who takes less time: {} or {}", pair.candidate, pair.baseline);
-        scene.text((LEFT, y), &SMALL.cut(&text, RIGHT - LEFT), SMALL, Colour::Muted, Anchor::Start);
+        y = frame::remark(scene, y + 6.0, &asked(page, pair));
         y += 19.0;
-        scene.rectangle((plot.left, y - STRIP), (plot.right, y + STRIP / 2.0), Colour::Grid, Fill::Hollow);
-        for zone in &pair.zones {
-            let winner = match zone.winner {
-                Winner::Candidate => Some(pair.candidate.as_str()),
-                Winner::Baseline => Some(pair.baseline.as_str()),
-                Winner::Neither | Winner::Unclear => None,
-            };
-            let (from, to) = (plot.x(zone.from), plot.x(zone.to));
-            let (from, to) = if to - from < 4.0 { (from - 2.0, from + 2.0) } else { (from, to) };
-            let corners = ((from, y - STRIP), (to, y + STRIP / 2.0));
-            let (colour, fill) = match (winner, zone.winner) {
-                (Some(name), _) => (Colour::Series(number(name) % SERIES), Fill::Light),
-                (None, Winner::Neither) => (Colour::Margin, Fill::Solid),
-                _ => (Colour::Grid, Fill::Hollow),
-            };
-            scene.rectangle(corners.0, corners.1, colour, fill);
-            let text = winner.unwrap_or(if zone.winner == Winner::Neither { "equal" } else { "open" });
-            let text = SMALL.cut(text, to - from - 6.0);
-            if text != "…" && to - from > 16.0 {
-                scene.text(((from + to) / 2.0, y + 1.5), &text, SMALL, Colour::Text, Anchor::Middle);
-            }
-        }
+        strip(scene, y, plot, pair, series);
+    }
+    if pairs(page, series).take(MOST_PAIRS).any(|pair| !pair.crossovers.is_empty()) {
+        let text = "Hatched: they cross somewhere between the last point that is clear on one side and the first on the other; \
+                    violet: where most likely. Empty: open.";
+        y = frame::remark(scene, y + 6.0, text);
     }
     if all > MOST_PAIRS {
         let left = words::plural((all - MOST_PAIRS) as u64, "more pair");
         y = frame::remark(scene, y + 6.0, &format!("Left out: {left}."));
     }
     y + 10.0
+}
+
+/// The question that a strip answers, with the figures of its crossovers.
+fn asked(page: &SweepPage, pair: &PairPage) -> String {
+    let question = format!("Who takes less time, {} or {}?", pair.candidate, pair.baseline);
+    let places: Vec<String> = pair
+        .crossovers
+        .iter()
+        .map(|found| match place(&page.key, found) {
+            Place::Near(text) => format!("at {text}"),
+            Place::Between(from, to) => format!("between {from} and {to}"),
+        })
+        .collect();
+    if places.is_empty() { question } else { format!("{question} They cross {}.", words::list(&places)) }
+}
+
+/// A pair's strip. Within a crossover's interval nobody is said to win: zones go on over points of which nothing is known, and so
+/// may reach into it.
+fn strip(scene: &mut Scene, y: f64, plot: &Plot, pair: &PairPage, series: &SeriesPage) {
+    let number = |name: &str| series.curves.iter().position(|curve| curve.variant == name).unwrap_or(0);
+    let (top, bottom) = (y - STRIP, y + STRIP / 2.0);
+    scene.rectangle((plot.left, top), (plot.right, bottom), Colour::Grid, Fill::Hollow);
+    for found in &pair.crossovers {
+        hatched(scene, (plot.x(found.lower), plot.x(found.at), plot.x(found.upper)), (top, bottom));
+    }
+    for zone in &pair.zones {
+        let winner = match zone.winner {
+            Winner::Candidate => Some(pair.candidate.as_str()),
+            Winner::Baseline => Some(pair.baseline.as_str()),
+            Winner::Neither | Winner::Unclear => None,
+        };
+        let stretches =
+            if winner.is_some() { clear(zone, &pair.crossovers) } else { vec![(zone.from, zone.to)] };
+        for (from, to) in stretches {
+            let (from, to) = (plot.x(from), plot.x(to));
+            let (from, to) = if to - from < 4.0 { (from - 2.0, from + 2.0) } else { (from, to) };
+            let (colour, fill) = match (winner, zone.winner) {
+                (Some(name), _) => (Colour::Series(number(name) % SERIES), Fill::Light),
+                (None, Winner::Neither) => (Colour::Margin, Fill::Solid),
+                _ => (Colour::Grid, Fill::Hollow),
+            };
+            scene.rectangle((from, top), (to, bottom), colour, fill);
+            let room = to - from - 6.0;
+            let both = [pair.candidate.as_str(), pair.baseline.as_str(), "equal", "open"];
+            let short = ShortNames::of(SMALL, both, room.max(0.0));
+            let text =
+                short.get(winner.unwrap_or(if zone.winner == Winner::Neither { "equal" } else { "open" }));
+            if room > LEAST_NAME && SMALL.width(text) <= room {
+                scene.text(((from + to) / 2.0, y + 1.5), text, SMALL, Colour::Text, Anchor::Middle);
+            }
+        }
+    }
+}
+
+/// What is left of a zone outside of all crossovers' intervals.
+pub(super) fn clear(zone: &ZonePage, crossovers: &[CrossoverPage]) -> Vec<(f64, f64)> {
+    let mut left = vec![(zone.from, zone.to)];
+    for found in crossovers {
+        let without = |(from, to): (f64, f64)| {
+            let is_apart = to <= found.lower || from >= found.upper;
+            let both = [(from, to.min(found.lower)), (from.max(found.upper), to)];
+            if is_apart {
+                vec![(from, to)]
+            } else {
+                both.into_iter().filter(|(from, to)| from <= to).collect()
+            }
+        };
+        left = left.into_iter().flat_map(without).collect();
+    }
+    left
 }
 
 fn source(page: &SweepPage) -> Vec<String> {

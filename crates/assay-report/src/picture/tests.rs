@@ -58,18 +58,115 @@ fn every_picture_is_the_golden_text() {
 fn no_text_leaves_the_picture_and_nothing_lies_below_it() {
     for (name, scene) in all() {
         for mark in &scene.marks {
-            let scene::Mark::Text { at, text, font, anchor, .. } = mark else { continue };
-            let width = font.width(text);
-            let from = at.0
-                - match anchor {
-                    scene::Anchor::Start => 0.0,
-                    scene::Anchor::Middle => width / 2.0,
-                    scene::Anchor::End => width,
-                };
-            assert!(from >= 0.0 && from + width <= scene::WIDTH, "{name}: {from} {width} {text}");
-            assert!(at.1 > 0.0 && at.1 < scene.height, "{name}: {} {text}", at.1);
+            let Some((from, to, _, base, text)) = place(mark) else { continue };
+            assert!(from >= 0.0 && to <= scene::WIDTH, "{name}: {from} to {to} {text}");
+            assert!(base > 0.0 && base < scene.height, "{name}: {base} {text}");
         }
     }
+}
+
+fn texts(scene: &Scene) -> Vec<&str> {
+    scene.marks.iter().filter_map(place).map(|(.., text)| text).collect()
+}
+
+/// Where a text is: left, right, top, bottom.
+fn place(mark: &scene::Mark) -> Option<(f64, f64, f64, f64, &str)> {
+    let scene::Mark::Text { at, text, font, anchor, .. } = mark else { return None };
+    let width = font.width(text);
+    let left = at.0
+        - match anchor {
+            scene::Anchor::Start => 0.0,
+            scene::Anchor::Middle => width / 2.0,
+            scene::Anchor::End => width,
+        };
+    Some((left, left + width, at.1 - 0.7 * font.size, at.1, text))
+}
+
+#[test]
+fn no_text_is_printed_over_another() {
+    for (name, scene) in all() {
+        let places: Vec<_> = scene.marks.iter().filter_map(place).collect();
+        for (at, one) in places.iter().enumerate() {
+            for other in &places[at + 1..] {
+                let apart = one.1 <= other.0 || other.1 <= one.0 || one.3 <= other.2 || other.3 <= one.2;
+                assert!(apart, "{name}: {} over {}", one.4, other.4);
+            }
+        }
+    }
+}
+
+#[test]
+fn variants_and_inputs_of_long_names_are_told_apart() {
+    let mut page = sample::page();
+    let inputs = ["log_uniform_of_ten_thousand_values at 16", "log_uniform_of_ten_thousand_values at 64"];
+    page.contrasts.clear();
+    for variant in 1..4 {
+        for input in inputs {
+            let name = format!("decode_branchless_with_a_long_name_v{variant}");
+            page.contrasts.push(sample::contrast(&name, input, "gcc-12", Verdict::Faster, 0.8));
+        }
+    }
+    let scene = of_campaign(&page);
+    let of = |end: &str| texts(&scene).iter().filter(|text| text.ends_with(end)).count();
+    assert_eq!((of("v1"), of("v2"), of("v3")), (1, 1, 1), "{:?}", texts(&scene));
+    assert_eq!((of("at 16"), of("at 64")), (3, 3), "{:?}", texts(&scene));
+}
+
+#[test]
+fn nobody_wins_a_strip_within_the_interval_of_a_crossover() {
+    let mut page = sweep::sample::share();
+    let pair = page.series[0].pairs.iter_mut().find(|pair| pair.baseline == page.baseline).unwrap();
+    pair.crossovers.truncate(1);
+    // The zone goes on over points of which nothing is known, far into the interval.
+    (pair.crossovers[0].lower, pair.crossovers[0].upper) = (0.1, 0.9);
+    pair.zones.truncate(1);
+    (pair.zones[0].from, pair.zones[0].to) = (0.0, 0.5);
+    let crossovers = pair.crossovers.clone();
+    let zone = pair.zones[0];
+    assert_eq!(super::sweep::clear(&zone, &crossovers), [(0.0, 0.1)]);
+    let text = texts(&of_sweeps(&[page])).join(" ");
+    assert!(text.contains("They cross between 10 and 90 %."), "{text}");
+}
+
+#[test]
+fn the_same_code_is_shown_as_equivalent_by_proof_and_its_footer_claims_no_placements() {
+    let mut page = compare::sample::two();
+    for found in &mut page.benchmarks {
+        (found.proven, found.verdict) = (true, Some(Verdict::Equivalent));
+        (found.code, found.as_built, found.as_built_says) = (None, None, None);
+    }
+    (page.measured.rounds, page.measured.visits) = (0, 2);
+    let scene = of_comparison(&page);
+    let text = texts(&scene).join("\n");
+    let diamonds = scene
+        .marks
+        .iter()
+        .filter(|mark| matches!(mark, scene::Mark::Dot { shape: scene::Shape::Diamond, .. }));
+    assert_eq!(diamonds.count(), page.benchmarks.len() + 1, "one for each and one in the legend");
+    assert_eq!(text.matches("by proof\n").count(), page.benchmarks.len() + 1, "{text}");
+    assert!(!text.contains("as built") && !text.contains("mean over"), "{text}");
+    assert!(text.contains("2 runs of the benchmark command for the times alone"), "{text}");
+    assert!(!text.contains("of 4 placements"), "{text}");
+}
+
+#[test]
+fn a_bandwidth_that_is_twice_as_high_has_a_bar_of_twice_the_length() {
+    let limits = limits::sample::limits();
+    let scene = of_limits(&limits);
+    let read = |at: usize| limits.levels[at].read.as_ref().unwrap().bytes_per_ns.median;
+    let bars: Vec<f64> = scene
+        .marks
+        .iter()
+        .filter_map(|mark| match mark {
+            scene::Mark::Area(corners, super::colour::Colour::Series(0), scene::Fill::Solid) => {
+                Some(corners[1].0 - corners[0].0)
+            }
+            _ => None,
+        })
+        // Behind the sign of the legend.
+        .skip(1)
+        .collect();
+    assert!((bars[0] / bars[1] - read(0) / read(1)).abs() < 1e-6, "{bars:?}");
 }
 
 #[test]

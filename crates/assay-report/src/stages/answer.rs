@@ -1,7 +1,7 @@
 //! The answer in a few sentences: what saved most, what saved nothing, how far the reference is, what is undecided.
 
 use super::page::{Against, Brought, EntrantKind, Part, StageStep, StagesPage};
-use super::words::{count, part};
+use super::words::{count, count_change, part};
 use assay_pure::words;
 
 /// The answer to a diary's question.
@@ -38,33 +38,41 @@ pub fn next(page: &StagesPage) -> Option<String> {
     (!told.is_empty()).then(|| told.join("; "))
 }
 
-/// "release saved most: 96 % of the time saved in push (-82.1 % ± 0.3), 89 % in pop."
+/// "release saved most: in push, time -82.1 % ± 0.3 (96 % of what all steps saved); in pop, time -60.0 % ± 0.2 (89 %)."
 fn most(page: &StagesPage) -> Vec<String> {
     let mut best: Vec<(&str, Vec<String>)> = Vec::new();
     for role in &page.roles {
         let Some(top) = role.ranking.first() else { continue };
-        let Some(told) = told_of_best(page, &role.name, top) else { continue };
+        let is_first = best.iter().all(|(stage, _)| *stage != top.stage);
+        let Some(told) = told_of_best(page, &role.name, top, is_first) else { continue };
         match best.iter_mut().find(|(stage, _)| *stage == top.stage) {
             Some((_, roles)) => roles.push(told),
             None => best.push((&top.stage, vec![told])),
         }
     }
-    best.into_iter().map(|(stage, roles)| format!("{stage} saved most: {}.", words::list(&roles))).collect()
+    best.into_iter().map(|(stage, roles)| format!("{stage} saved most: {}.", roles.join("; "))).collect()
 }
 
-fn told_of_best(page: &StagesPage, role: &str, top: &Part) -> Option<String> {
+/// What the step changed itself, then its share of what all steps saved: a share alone reads as if that much of the time were gone.
+/// The sentence's first share says what it is a share of.
+fn told_of_best(page: &StagesPage, role: &str, top: &Part, is_first: bool) -> Option<String> {
     let step = page.steps_of(role, Against::Before).find(|step| step.stage == top.stage)?;
-    let of_branches = top.branches.filter(|part| *part > 0.0);
+    let share = |of: f64, says_of_what: bool| {
+        let of_what = if says_of_what { " of what all steps saved" } else { "" };
+        format!("({}{of_what})", part(Some(of)))
+    };
+    let branches = |says_of_what: bool| {
+        let of = top.branches.filter(|part| *part > 0.0)?;
+        Some(format!("branches {} {}", count_change(Some(step), "branches"), share(of, says_of_what)))
+    };
     match top.time.filter(|part| *part > 0.0 && step.brought == Brought::Faster) {
         Some(time) => {
             let size = step.time.as_ref()?.code.map(|code| code.change())?;
-            let branches =
-                of_branches.map_or_else(String::new, |of| format!(" and {} of the branches", part(Some(of))));
-            Some(format!("{} of the time{branches} saved in {role} (time {size})", part(Some(time))))
+            let time = format!("time {size} {}", share(time, is_first));
+            let both: Vec<String> = [time].into_iter().chain(branches(false)).collect();
+            Some(format!("in {role}, {}", words::list(&both)))
         }
-        None if top.time.is_none() => {
-            of_branches.map(|of| format!("{} of the branches saved in {role}", part(Some(of))))
-        }
+        None if top.time.is_none() => branches(is_first).map(|told| format!("in {role}, {told}")),
         None => None,
     }
 }

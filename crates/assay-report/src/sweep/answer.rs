@@ -1,7 +1,7 @@
 //! The answer of a sweep in words: who wins where, pair by pair, and the first line of the page.
 
 use super::page::{CrossoverPage, Limit, PageSweepKey, PairPage, SweepPage, ZonePage};
-use super::value::{at, crossover, span, value};
+use super::value::{at, named_point, point, span, value};
 use assay_pure::sweep::Winner;
 use assay_pure::words;
 
@@ -45,7 +45,7 @@ fn winner<'a>(pair: &'a PairPage, zone: &ZonePage) -> Option<&'a str> {
 }
 
 fn one_flip(key: &PageSweepKey, pair: &PairPage, flip: &CrossoverPage, minimum_effect: f64) -> String {
-    let place = at(key, &crossover(key, flip));
+    let place = named_point(key, flip);
     let has = |name: &str| pair.zones.iter().any(|zone| winner(pair, zone) == Some(name));
     let margin = words::asked(minimum_effect);
     let mut text = if has(&flip.faster_above) && has(&flip.faster_below) {
@@ -72,10 +72,10 @@ fn one_flip(key: &PageSweepKey, pair: &PairPage, flip: &CrossoverPage, minimum_e
 }
 
 fn several_flips(key: &PageSweepKey, flips: &[CrossoverPage]) -> String {
-    let first = at(key, &crossover(key, &flips[0]));
+    let first = named_point(key, &flips[0]);
     let mut parts = vec![format!("{} wins up to {first}", flips[0].faster_below)];
     for pair in flips.windows(2) {
-        parts.push(format!("{} up to {}", pair[0].faster_above, crossover(key, &pair[1])));
+        parts.push(format!("{} up to {}", pair[0].faster_above, point(key, &pair[1])));
     }
     let last = &flips[flips.len() - 1];
     format!("{}, {} above", parts.join(", "), last.faster_above)
@@ -106,15 +106,26 @@ fn without_flip(key: &PageSweepKey, pair: &PairPage, minimum_effect: f64) -> Str
                 None => format!("undecided {}", stretch(key, zone)),
             };
             let mut parts: Vec<String> = zones.iter().map(say).collect();
-            parts.extend(
-                (zones[0].from > key.from)
-                    .then(|| format!("not measured below {}", value(key, zones[0].from))),
-            );
-            let last = zones[zones.len() - 1].to;
-            parts.extend((last < key.to).then(|| format!("not measured above {}", value(key, last))));
+            parts.extend(beyond(key, pair, zones));
             format!("{} ({})", parts.join(", "), key.label)
         }
     }
+}
+
+/// What is said of the ends of the range that belong to no zone: nothing is known of what was measured there, or nothing was.
+fn beyond(key: &PageSweepKey, pair: &PairPage, zones: &[ZonePage]) -> Vec<String> {
+    let (first, last) = (zones[0].from, zones[zones.len() - 1].to);
+    let one = |is_empty: bool, side: &str, end: f64, is_there: &dyn Fn(f64) -> bool| {
+        let mut measured = pair.ratios.iter().map(|ratio| ratio.at).filter(|at| is_there(*at));
+        match (is_empty, measured.next(), measured.next_back()) {
+            (true, ..) => None,
+            (false, None, _) => Some(format!("not measured {side} {}", value(key, end))),
+            (false, Some(only), None) => Some(format!("undecided at {}", value(key, only))),
+            (false, Some(from), Some(to)) => Some(format!("undecided from {}", span(key, from, to))),
+        }
+    };
+    let below = one(first <= key.from, "below", first, &|at| at < first);
+    below.into_iter().chain(one(last >= key.to, "above", last, &|at| at > last)).collect()
 }
 
 /// Does a zone go over the whole range?
@@ -162,48 +173,94 @@ pub fn answer(page: &SweepPage) -> String {
     format!("{}.", capital(&parts.join(". ")))
 }
 
+/// A sentence for those that win or lose everywhere, then one for each other candidate.
 fn summary(page: &SweepPage, pairs: &[&PairPage]) -> String {
-    let mut crossing = Vec::new();
-    let (mut faster, mut slower, mut other) = (Vec::new(), Vec::new(), Vec::new());
-    for pair in pairs {
-        match pair.crossovers.as_slice() {
-            [one] => {
-                let side = if one.faster_above == pair.candidate { "above" } else { "below" };
-                crossing.push(format!("{} {side} {}", pair.candidate, crossover(&page.key, one)));
-            }
-            [] => match pair.zones.as_slice() {
-                [zone] if zone.winner == Winner::Candidate && covers(&page.key, zone) => {
-                    faster.push(pair.candidate.as_str())
-                }
-                [zone] if zone.winner == Winner::Baseline && covers(&page.key, zone) => {
-                    slower.push(pair.candidate.as_str())
-                }
-                _ => other.push(pair.candidate.as_str()),
-            },
-            _ => other.push(pair.candidate.as_str()),
+    let everywhere = |winner: Winner| -> Vec<&str> {
+        let is_whole = |pair: &&&PairPage| {
+            let whole = |zone: &ZonePage| zone.winner == winner && covers(&page.key, zone);
+            pair.crossovers.is_empty() && matches!(pair.zones.as_slice(), [zone] if whole(zone))
+        };
+        pairs.iter().filter(is_whole).map(|pair| pair.candidate.as_str()).collect()
+    };
+    let mut told = Vec::new();
+    let mut sentences = Vec::new();
+    for (winner, plural, singular) in [
+        (Winner::Candidate, "win everywhere", "wins everywhere"),
+        (Winner::Baseline, "lose everywhere", "loses everywhere"),
+        (Winner::Neither, "make no practical difference", "makes no practical difference"),
+    ] {
+        let names = everywhere(winner);
+        if !names.is_empty() {
+            sentences.push(format!("{} {}", words::list(&names), verb(&names, plural, singular)));
+            told.extend(names);
         }
     }
-    let mut parts = Vec::new();
-    if !crossing.is_empty() {
-        let verb = if crossing.len() == 1 { "wins" } else { "win" };
-        let places: Vec<String> = crossing;
-        parts.push(format!(
-            "compared with {}, by {}, {verb} {}",
-            page.baseline,
-            page.key.label,
-            words::list(&places)
-        ));
+    let mut names_key = true;
+    for pair in pairs.iter().filter(|pair| !told.contains(&pair.candidate.as_str())) {
+        sentences.push(of_candidate(&page.key, pair, page.measured.minimum_effect, names_key));
+        names_key = false;
     }
-    if !faster.is_empty() {
-        parts.push(format!("{} {} everywhere", words::list(&faster), verb(&faster, "win", "wins")));
+    match sentences.first_mut() {
+        None => return String::new(),
+        Some(first) => *first = format!("compared with {}, {first}", page.baseline),
     }
-    if !slower.is_empty() {
-        parts.push(format!("{} {} everywhere", words::list(&slower), verb(&slower, "lose", "loses")));
+    sentences.join(". ")
+}
+
+/// Where a candidate wins, short: "swar wins from 30 % ± 5 to 77.5 % ± 1.3". The key's name stands in the first such sentence.
+fn of_candidate(key: &PageSweepKey, pair: &PairPage, minimum_effect: f64, names_key: bool) -> String {
+    let name = &pair.candidate;
+    let ahead = pair.zones.iter().filter(|zone| zone.winner == Winner::Candidate);
+    let by = words::asked(minimum_effect);
+    let label = if names_key { format!(" ({})", key.label) } else { String::new() };
+    if !pair.crossovers.is_empty() {
+        let stretches = words::list(&won(key, pair));
+        // The winner of an established flip may be ahead by less than matters.
+        return if ahead.count() > 0 || pair.zones.is_empty() {
+            format!("{name} wins {stretches}{label}")
+        } else {
+            format!("{name} is ahead {stretches}, nowhere by {by} or more{label}")
+        };
     }
-    if !other.is_empty() {
-        parts.push(format!("{}: see below", words::list(&other)));
+    let of = |winner: Winner, verb: &str| {
+        let zones = pair.zones.iter().filter(|zone| zone.winner == winner);
+        let stretches: Vec<String> = zones.map(|zone| stretch(key, zone)).collect();
+        (!stretches.is_empty()).then(|| format!("{verb} {}", words::list(&stretches)))
+    };
+    let parts = [
+        of(Winner::Candidate, "wins"),
+        of(Winner::Baseline, "loses"),
+        of(Winner::Neither, "makes no practical difference"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    match parts.as_slice() {
+        [] if pair.ratios.is_empty() && pair.zones.is_empty() => {
+            format!("{name} was never measured with {}", pair.baseline)
+        }
+        [] => format!("{name} is undecided: whether it differs by {by} or more"),
+        parts => {
+            let rest = beyond(key, pair, &pair.zones);
+            let rest: String = rest.iter().map(|part| format!(", {part}")).collect();
+            format!("{name} {}{rest}{label}", words::list(parts))
+        }
     }
-    parts.join("; ")
+}
+
+/// The stretches between its crossovers that a candidate wins: "below 15 ± 2", "from 30 % ± 5 to 77.5 % ± 1.3".
+fn won(key: &PageSweepKey, pair: &PairPage) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut since: Option<&CrossoverPage> = None;
+    for flip in &pair.crossovers {
+        if flip.faster_below == pair.candidate {
+            found.push(match since {
+                None => format!("below {}", point(key, flip)),
+                Some(before) => format!("from {} to {}", point(key, before), point(key, flip)),
+            });
+        }
+        since = (flip.faster_above == pair.candidate).then_some(flip);
+    }
+    found.extend(since.map(|flip| format!("above {}", point(key, flip))));
+    found
 }
 
 fn verb<'a>(names: &[&str], plural: &'a str, singular: &'a str) -> &'a str {

@@ -3,6 +3,9 @@
 use super::page::{CrossoverPage, PageSweepKey};
 use assay_pure::words;
 
+/// A side of an interval that is shorter than this part of the other is not told by the other's length.
+const LOPSIDED: f64 = 0.25;
+
 /// A value: `31 %`, `25,000`, `0.375`.
 pub fn value(key: &PageSweepKey, at: f64) -> String {
     if key.percent {
@@ -24,19 +27,59 @@ pub fn at(key: &PageSweepKey, shown: &str) -> String {
     format!("{} = {shown}", key.label)
 }
 
-/// A crossover with the longer side of its interval: `31 % ± 2`, `25,000 ± 1,200`. One that is known to half of its value at best
-/// is told by its ends, `3,200 to 910,000`: the middle of a geometric range plus or minus its longer side reads `0 ± 900,000`.
-pub fn crossover(key: &PageSweepKey, found: &CrossoverPage) -> String {
-    let side = (found.upper - found.at).max(found.at - found.lower);
+/// Where a crossover is, as far as it is known.
+pub enum Place {
+    /// `31 % ± 2`
+    Near(String),
+    /// Its interval's ends: `3,200` and `910,000`, `78.3` and `87.5 %`.
+    Between(String, String),
+}
+
+/// A crossover with the longer side of its interval, `31 % ± 2`, `25,000 ± 1,200`, where that is nearly both sides' and the place is
+/// known to half of its value at least. Else it has its ends: the middle of a geometric range plus or minus its longer side read
+/// `0 ± 900,000`, and `87 % ± 9` of what lies from 78.3 to 87.5 % promised 8 points that were excluded.
+pub fn place(key: &PageSweepKey, found: &CrossoverPage) -> Place {
+    let (above, below) = (found.upper - found.at, found.at - found.lower);
+    let side = above.max(below);
     let factor = if key.percent { 100.0 } else { 1.0 };
-    let (at, side) = (found.at * factor, side * factor);
+    let (at, longer) = (found.at * factor, side * factor);
     let unit = if key.percent { " %" } else { "" };
-    if side > at.abs() / 2.0 {
-        let end = |value: f64| if value == 0.0 { "0".to_owned() } else { rounded(value, two_figures(value)) };
-        return format!("{} to {}{unit}", end(found.lower * factor), end(found.upper * factor));
+    let between = |digits: &dyn Fn(f64) -> i32| {
+        let end = |value: f64| if value == 0.0 { "0".to_owned() } else { rounded(value, digits(value)) };
+        Place::Between(end(found.lower * factor), format!("{}{unit}", end(found.upper * factor)))
+    };
+    if longer > at.abs() / 2.0 {
+        return between(&two_figures);
     }
-    let digits = digits_for(side);
-    format!("{}{unit} ± {}", rounded(at, digits), rounded(side, digits))
+    if above.min(below) < LOPSIDED * side {
+        return between(&|_| digits_for((found.upper - found.lower) * factor) + 1);
+    }
+    let digits = digits_for(longer);
+    Place::Near(format!("{}{unit} ± {}", rounded(at, digits), rounded(longer, digits)))
+}
+
+/// The same in a table: `31 % ± 2`, `3,200 to 910,000`.
+pub fn crossover(key: &PageSweepKey, found: &CrossoverPage) -> String {
+    match place(key, found) {
+        Place::Near(text) => text,
+        Place::Between(from, to) => format!("{from} to {to}"),
+    }
+}
+
+/// The same behind "above" or "up to": `31 % ± 2`, `a point between 3,200 and 910,000`.
+pub fn point(key: &PageSweepKey, found: &CrossoverPage) -> String {
+    match place(key, found) {
+        Place::Near(text) => text,
+        Place::Between(from, to) => format!("a point between {from} and {to}"),
+    }
+}
+
+/// With the key's name: `multi_byte = 31 % ± 2`, `a point between multi_byte = 78.3 and 87.5 %`.
+pub fn named_point(key: &PageSweepKey, found: &CrossoverPage) -> String {
+    match place(key, found) {
+        Place::Near(text) => at(key, &text),
+        Place::Between(from, to) => format!("a point between {} = {from} and {to}", key.label),
+    }
 }
 
 /// Decimals (below 0: places before the point) at which an uncertainty has two figures if it begins with 1, else one.

@@ -43,6 +43,7 @@ impl Project {
     /// Builds it.
     pub fn try_build(&self, command: &str) -> Result<CapturedBuild, BuildError> {
         let asked = BuildAsked {
+            sections: false,
             command: command.to_owned(),
             folder: self.path(),
             store: self.folder.path().join("store"),

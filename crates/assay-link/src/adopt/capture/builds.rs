@@ -4,7 +4,7 @@ use super::call::{CaptureSession, LinkerCall};
 use super::failure::{self, BuildError, FailedBuild, NothingCaptured};
 use super::link::CapturedLink;
 use super::linkers::{LINKERS, link_anew};
-use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, runner, rust, zig};
+use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, runner, rust, sections, zig};
 use assay_linux::family::dying_with_us;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -31,12 +31,14 @@ pub struct BuildAsked {
     pub store: PathBuf,
     /// Variables that are set for it besides this process's own.
     pub environment: Vec<(String, String)>,
+    /// Each function of C and C++ gets a section of its own, without which those of an object cannot be moved apart.
+    pub sections: bool,
     /// The program `assay`, which stands in for linkers.
     pub assay: PathBuf,
 }
 
 impl BuildAsked {
-    /// A build without further variables, with this process's own program as the stand-in.
+    /// A build as it is, without further variables, with this process's own program as the stand-in.
     ///
     /// # Errors
     /// The program's path cannot be found out; a folder's path is not UTF-8, as the words of a link must be.
@@ -56,6 +58,7 @@ impl BuildAsked {
             folder: folder.to_owned(),
             store: store.to_owned(),
             environment: Vec::new(),
+            sections: false,
             assay: std::env::current_exe()?,
         })
     }
@@ -119,6 +122,7 @@ struct BuildFolders {
     folder: PathBuf,
     store: PathBuf,
     linkers: PathBuf,
+    compilers: PathBuf,
     /// Ahead in PATH: only what PATH has too, so that no build finds a tool that is not there.
     path: PathBuf,
     calls: PathBuf,
@@ -172,6 +176,7 @@ impl BuildFolders {
             let site = Self {
                 folder: folder.clone(),
                 linkers: store.join("linkers"),
+                compilers: store.join("compilers"),
                 path: store.join("path"),
                 calls: own.join("calls"),
                 log: own.join("log"),
@@ -186,15 +191,17 @@ impl BuildFolders {
         make().map_err(unable(doing()))
     }
 
-    /// Under each linker's name a link to `assay`, written anew where it leads elsewhere.
+    /// Under each linker's and compiler's name a link to `assay`, written anew where it leads elsewhere.
     fn link_stand_ins(&self, assay: &Path, search: &OsStr) -> io::Result<()> {
         let on_path = |name: &&&str| std::env::split_paths(search).any(|folder| folder.join(name).is_file());
         let all = LINKERS.iter().chain(&[rust::WRAPPER]).map(|name| self.linkers.join(name));
         let found = LINKERS.iter().chain(&[zig::NAME]).filter(on_path).chain(&[runner::NAME]);
         let found = found.map(|name| self.path.join(name));
-        fs::create_dir_all(&self.linkers)?;
-        fs::create_dir_all(&self.path)?;
-        for place in all.chain(found) {
+        let compilers = sections::COMPILERS.iter().map(|name| self.compilers.join(name));
+        for folder in [&self.linkers, &self.compilers, &self.path] {
+            fs::create_dir_all(folder)?;
+        }
+        for place in all.chain(found).chain(compilers) {
             if fs::read_link(&place).ok().as_deref() != Some(assay) {
                 link_anew(assay, &place)?;
             }
@@ -246,6 +253,10 @@ impl BuildFolders {
             ("RUSTC_WRAPPER".into(), self.linkers.join(rust::WRAPPER).into()),
             (WRAPPER_VARIABLE.into(), asked.value("RUSTC_WRAPPER").unwrap_or_default()),
         ];
+        if asked.sections {
+            all[0].1 = ahead(&self.compilers, Some(all[0].1.clone()));
+            all.extend(sections::variables(&|name| asked.value(name)));
+        }
         all.extend(runner::variables(&self.folder, |name| asked.value(name)));
         all
     }

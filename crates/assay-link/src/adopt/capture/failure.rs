@@ -181,20 +181,32 @@ pub fn telling_lines(log: &str) -> Vec<String> {
 
 /// How compilers, linkers and cargo begin an error, behind its place; CMake says where in a line of its own.
 fn is_error(line: &str) -> bool {
-    ["error: ", "error[", "undefined reference to "].iter().any(|words| line.contains(words))
+    ["error: ", "error[", "*** No rule to make target "].iter().any(|words| line.contains(words))
+        || is_missing_symbol(line)
         || is_cmakes(line)
+}
+
+/// Drivers and cargo say ahead of it only that a link failed.
+fn is_missing_symbol(line: &str) -> bool {
+    ["undefined reference to ", "undefined symbol: "].iter().any(|words| line.contains(words))
 }
 
 fn is_cmakes(line: &str) -> bool {
     line.starts_with("CMake Error") && line.ends_with(':')
 }
 
-/// The line that most readers need, and all that a list of failures shows: the first error, else the last line that is not the
-/// build system's own word that something failed.
+/// The line that most readers need, and all that a list of failures shows: a missing symbol, else the first error, else the last
+/// line that is not the build system's own word that something failed, else that word.
 fn cause(lines: &[String]) -> Option<&String> {
     let own =
         |line: &str| ["make: ", "make[", "gmake", "ninja: "].iter().any(|words| line.starts_with(words));
-    let last = || lines.iter().rfind(|line| !line.trim().is_empty() && !own(line));
+    let last = || {
+        let said = || lines.iter().filter(|line| !line.trim().is_empty());
+        said().rfind(|line| !own(line)).or_else(|| said().next_back())
+    };
+    if let Some(missing) = lines.iter().find(|line| is_missing_symbol(line)) {
+        return Some(missing);
+    }
     match lines.iter().position(|line| is_error(line)) {
         Some(first) if is_cmakes(&lines[first]) => {
             lines[first + 1..].iter().find(|line| !line.trim().is_empty())
@@ -313,6 +325,23 @@ mod tests {
         let scripted = log("no zig 0.15.2 here\nmake: *** [Makefile:1: x] Error 3\n");
         assert_eq!(cause(&scripted).map(String::as_str), Some("no zig 0.15.2 here"));
         assert_eq!(cause(&log("")), None);
+        let linked = log(
+            "error: linking with `cc` failed: exit status: 1\n  = note: \"cc\" \"-m64\"\n  = note: main.rs:3: undefined reference to `fast`\n",
+        );
+        assert_eq!(
+            cause(&linked).map(String::as_str),
+            Some("  = note: main.rs:3: undefined reference to `fast`"),
+            "the driver's own error says nothing"
+        );
+        let target = log(
+            "-- Build files have been written to: /b\ngmake: *** No rule to make target 'bnch'.  Stop.\n",
+        );
+        assert_eq!(
+            cause(&target).map(String::as_str),
+            Some("gmake: *** No rule to make target 'bnch'.  Stop.")
+        );
+        let silent = log("make: *** [Makefile:2: bench] Error 2\n");
+        assert_eq!(cause(&silent).map(String::as_str), Some("make: *** [Makefile:2: bench] Error 2"));
         let configured = log(
             "-- Detecting\nCMake Error at CMakeLists.txt:4 (find_package):\n  Could not find benchmark\n\n-- Configuring incomplete, \
              errors occurred!\nSee also \"/b/CMakeOutput.log\".\n",

@@ -170,6 +170,13 @@ impl CapturedLink {
         own.filter(|input| !input.stamp.is_since(time)).map(|input| input.file.clone()).collect()
     }
 
+    /// Which compilers made the build's own objects, as these say themselves ("GCC: (Debian 12.2.0-14) 12.2.0"); objects that say
+    /// nothing, and archives, are left out.
+    pub fn compilers(&self) -> BTreeSet<String> {
+        let own = self.call.inputs.iter().filter_map(|input| input.kept.as_ref());
+        own.filter_map(|kept| fs::read(kept).ok()).flat_map(|bytes| said_compilers(&bytes)).collect()
+    }
+
     /// Links again into a folder below `into`, in a file named like the output.
     ///
     /// # Errors
@@ -492,6 +499,15 @@ fn has_a_name(file: &Path) -> bool {
 
 fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new("/"))
+}
+
+/// What an object's `.comment` says.
+fn said_compilers(bytes: &[u8]) -> Vec<String> {
+    use object::{Object as _, ObjectSection as _};
+    let Ok(file) = object::File::parse(bytes) else { return Vec::new() };
+    let data = file.section_by_name(".comment").and_then(|section| section.data().ok()).unwrap_or_default();
+    let texts = data.split(|byte| *byte == 0).filter(|text| !text.is_empty());
+    texts.map(|text| String::from_utf8_lossy(text).into_owned()).collect()
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, ReplayError> {

@@ -8,7 +8,7 @@
 
 use super::call::{self, CaptureSession, LinkerCall};
 use super::linkers::LINKERS;
-use super::{VARIABLE, response, runner, rust, zig};
+use super::{VARIABLE, response, runner, rust, sections, zig};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -34,6 +34,9 @@ pub fn stand_in() -> Option<ExitCode> {
     }
     if let Some(driver) = rust::driver(&called) {
         return Some(failed(&driver.to_string_lossy(), &rust::become_driver(&driver, &words)));
+    }
+    if sections::COMPILERS.contains(&name) {
+        return Some(failed(name, &sections::become_compiler(name, &words, &is_ours)));
     }
     if name != zig::NAME && !LINKERS.contains(&name) {
         return None;
@@ -106,9 +109,9 @@ fn beside_clang() -> Option<PathBuf> {
     is_clang.then(|| program.parent().map(Path::to_owned)).flatten()
 }
 
-/// A folder in which linkers are links to this program.
+/// A folder in which linkers or compilers are links to this program.
 fn is_ours(folder: &Path) -> bool {
     let Ok(own) = std::env::current_exe().and_then(|own| own.canonicalize()) else { return false };
-    let names = LINKERS.iter().chain(&[zig::NAME]);
+    let names = LINKERS.iter().chain(&[zig::NAME]).chain(&sections::COMPILERS);
     names.into_iter().any(|name| folder.join(name).canonicalize().is_ok_and(|program| program == own))
 }

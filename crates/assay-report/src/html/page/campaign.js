@@ -37,7 +37,7 @@ function campaignParts(shown) {
   const parts = [filter.bar];
   if (effects.length > 0) {
     const axis = `change in time, relative to ${unique(page.contrasts.map((/** @type {any} */ one) => one.baseline)).join(" or ")}`;
-    parts.push(section("Effects", forest("Differences", kept, margin, axis)));
+    parts.push(section("Effects", forest("Differences", kept, margin, axis, sharedReach(shown))));
     if (fields().length > 2) parts[parts.length - 1].append(heat(fields));
   }
   parts.push(...sampleParts(shown, filter));
@@ -78,7 +78,7 @@ function cellTable(page, filter) {
       cell.variant,
       cell.input,
       buildOf(cell),
-      cell.ns_per_unit ? digits(cell.ns_per_unit.median) : (cell.failed?.reason ?? "not measured"),
+      cell.ns_per_unit ? digits(cell.ns_per_unit.median) : "not measured",
       cell.throughput ? digits(cell.throughput.gigabytes_per_second) : "",
       cell.throughput ? digits(cell.throughput.million_units_per_second) : "",
       cell.range ? digits(cell.range.fastest_ns) : "",
@@ -90,13 +90,24 @@ function cellTable(page, filter) {
   );
 }
 
+/** Reasons in their order, those that are a cause's evidence with its name. @param {string[]} reasons @param {any[]} causes */
+function toldOnce(reasons, causes) {
+  // A reason is a sentence, evidence a part of one.
+  const bare = (/** @type {string} */ text) => text.replace(/\.$/, "").toLowerCase();
+  const isReason = (/** @type {any} */ cause) => reasons.some((reason) => bare(reason) === bare(cause.evidence ?? ""));
+  const named = (/** @type {any} */ cause, /** @type {string} */ text) => el("li", {}, el("b", {}, spoken(cause.cause)), `: ${text}`);
+  const lines = reasons.map((reason) => {
+    const cause = causes.find((one) => bare(one.evidence ?? "") === bare(reason));
+    return cause ? named(cause, cause.evidence) : el("li", {}, reason);
+  });
+  return [...lines, ...causes.filter((cause) => !isReason(cause)).map((cause) => named(cause, cause.evidence ?? ""))];
+}
+
 /** What each verdict rests on. @param {any[]} effects */
 function reasons(effects) {
   const one = (/** @type {any} */ effect) => {
     const found = effect.contrast;
-    const causes = (found.causes ?? []).map((/** @type {any} */ cause) => el("li", {}, el("b", {}, spoken(cause.cause)), `: ${cause.evidence ?? ""}`));
-    const lines = (found.reasons ?? []).map((/** @type {string} */ reason) => el("li", {}, reason));
-    return el("div", { class: "reason" }, el("h3", {}, verdictMark(effect), ` ${effect.label}`), el("ul", {}, ...causes, ...lines));
+    return el("div", { class: "reason" }, el("h3", {}, verdictMark(effect), ` ${effect.label}`), el("ul", {}, ...toldOnce(found.reasons ?? [], found.causes ?? [])));
   };
   const first = effects.slice(0, 6).map(one);
   const rest = effects.slice(6, MOST_ROWS);
@@ -125,7 +136,7 @@ function measured(shown) {
     repeat(shown),
     facts([
       ["campaign", `${campaign.id}, ${campaign.started}`],
-      ["measuring", `${lasting(campaign.measured_seconds)} of ${lasting(campaign.budget_seconds)}: ${plural(campaign.rounds, "round")}, ${plural(campaign.rotations, "rotation")}; ended because: ${spoken(campaign.stopped_because)}`],
+      ["measuring", `${lasting(campaign.measured_seconds)} of ${lasting(campaign.budget_seconds)}: ${plural(campaign.rounds, "round")}, ${plural(campaign.rotations, "rotation")}; ended because: ${ended(campaign.stopped_because)}`],
       ["samples", `${whole(campaign.samples)}, ${whole(campaign.flagged_samples)} left out (interrupted, or the sibling thread was busy)`],
       ["intervals", `${share(campaign.confidence)} for all contrasts together; effects below ${share(campaign.minimum_effect)} are equivalent`],
       ["control", page.twin_control.note],
@@ -179,7 +190,7 @@ function limitCharts(page, cells, filter) {
       width,
       height: 60 + names.length * one,
       marginLeft: left,
-      marginRight: 16,
+      marginRight: NARROW_RIGHT,
       marginTop: 8,
       marginBottom: 44,
       x: { domain: zoom ?? [0, Math.max(1.05, ...rows.map((row) => row.share * 1.05))], label: "least time by the limit, share of the measured time", labelAnchor: "center", tickFormat: share, grid: true, ticks: Math.max(3, Math.floor(width / 110)) },

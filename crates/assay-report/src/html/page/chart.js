@@ -293,13 +293,17 @@ function decimalTicks(ends, most) {
   return d3.ticks(ends[0], ends[1], most);
 }
 
+/** Pixels of a letter of a chart, and of a bold one. */
+const LETTER = 6.6;
+const BOLD = 7.2;
+
 /** Room for the longest of the texts, pixels. @param {string[]} texts @param {number} most */
-function roomFor(texts, most) {
-  return Math.min(most, 14 + 6.6 * Math.max(0, ...texts.map((text) => text.length)));
+function roomFor(texts, most, letter = LETTER) {
+  return Math.min(most, 14 + letter * Math.max(0, ...texts.map((text) => text.length)));
 }
 
 /** A text that takes at most so many pixels. @param {string} text @param {number} room */
 function cut(text, room) {
-  const most = Math.max(4, Math.floor(room / 6.6));
+  const most = Math.max(4, Math.floor(room / LETTER));
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }

@@ -26,7 +26,7 @@ function comparisonParts(shown) {
       "Figures by benchmark",
     );
   };
-  if (names.length > 1) parts.push(section("Effects", forest(`${names[1]} relative to ${names[0]}`, kept, page.measured.minimum_effect, "change of the figure")));
+  if (names.length > 1) parts.push(section("Effects", forest(`${names[1]} relative to ${names[0]}`, kept, page.measured.minimum_effect, "change of the figure", sharedReach(shown))));
   else parts.push(section("Placement alone", spreads(page, kept)));
   parts.push(...sampleParts(shown, filter));
   parts.push(section("Figures", following(filter, figures)));
@@ -44,7 +44,7 @@ function comparisonParts(shown) {
         ["benchmark", page.bench.join("; ")],
         ["figures read by", page.adapter],
         ["varied", spoken(page.method)],
-        ["measuring", `${lasting(measured.seconds)}: ${plural(measured.visits, "visit")}, ${plural(measured.rounds, "round")}, ${plural(measured.rotations, "rotation")}; ended because: ${spoken(measured.stopped_because)}`],
+        ["measuring", `${lasting(measured.seconds)}: ${plural(measured.visits, "visit")}, ${plural(measured.rounds, "round")}, ${plural(measured.rotations, "rotation")}; ended because: ${ended(measured.stopped_because)}`],
         ["intervals", `${share(measured.confidence)} for all benchmarks together; effects below ${share(measured.minimum_effect)} are equivalent`],
         ["control", page.twin_control.note],
         ["gate", page.gate ? `${page.gate.gate}: ${page.gate.passed ? "passed" : page.gate.failed.length > 0 ? "failed" : "undecided"}${page.gate.failed.length > 0 ? ` (${page.gate.failed.join(", ")})` : ""}` : null],
@@ -77,7 +77,7 @@ function spreads(page, kept) {
       width,
       height: 56 + rows.length * (narrow ? 40 : 26),
       marginLeft: left,
-      marginRight: 14,
+      marginRight: NARROW_RIGHT,
       marginBottom: 44,
       marginTop: 8,
       x,

@@ -50,23 +50,47 @@ function digits(value) {
   return String(Number(value.toFixed(places)));
 }
 
-/** "1.32 ns", "4.5 µs". @param {number | null | undefined} ns */
-function time(ns) {
-  if (ns === null || ns === undefined) return "unknown";
+/** A unit of time with its nanoseconds. @typedef {[string, number]} TimeUnit */
+
+/** The unit in which a time is written. @param {number} ns @returns {TimeUnit} */
+function unitOf(ns) {
   const size = Math.abs(ns);
-  if (size >= 1e9) return `${digits(ns / 1e9)} s`;
-  if (size >= 1e6) return `${digits(ns / 1e6)} ms`;
-  if (size >= 1e4) return `${digits(ns / 1e3)} µs`;
-  return `${digits(ns)} ns`;
+  return size >= 1e9 ? ["s", 1e9] : size >= 1e6 ? ["ms", 1e6] : size >= 1e4 ? ["µs", 1e3] : ["ns", 1];
 }
 
-/** "+2.4 %" of a ratio of 1.024. @param {number} ratio */
-function change(ratio) {
-  const percent = (ratio - 1) * 100;
-  const size = Math.abs(percent);
-  const text = size >= 100 ? Math.round(size).toLocaleString("en-US") : size >= 10 ? size.toFixed(0) : size.toFixed(1);
+/** A time in the unit of its axis. @param {number} ns @param {TimeUnit} unit */
+function inUnit(ns, [name, size]) {
+  return `${digits(ns / size)} ${name}`;
+}
+
+/** "1.32 ns", "4.5 µs". @param {number | null | undefined} ns */
+function time(ns) {
+  return ns === null || ns === undefined ? "unknown" : inUnit(ns, unitOf(ns));
+}
+
+/** A percentage with its sign. @param {number} percent @param {number} decimals */
+function signed(percent, decimals) {
+  const text = Math.abs(percent) >= 1000 ? whole(Math.abs(percent)) : Math.abs(percent).toFixed(decimals);
   if (Number(text) === 0) return "0 %";
   return `${percent < 0 ? "−" : "+"}${text} %`;
+}
+
+/** "+2.4 %" of a ratio of 1.024, as everywhere in assay. @param {number} ratio */
+function change(ratio) {
+  return signed((ratio - 1) * 100, 1);
+}
+
+/** A change at a mark of an axis: "−10 %". @param {number} ratio */
+function changeMark(ratio) {
+  return change(ratio).replace(".0 %", " %");
+}
+
+/** "−71.8 % ± 0.7": the longer side of the interval, and digits that follow it. @param {{ratio: number, lower: number, upper: number}} interval */
+function changeWithin({ ratio, lower, upper }) {
+  const centre = (ratio - 1) * 100;
+  const half = Math.max((upper - ratio) * 100, (ratio - lower) * 100);
+  const decimals = half >= 9.95 ? 0 : half >= 0.095 ? 1 : 2;
+  return `${signed(centre, decimals)} ± ${half.toFixed(decimals)}`;
 }
 
 /** "+2.4 % (+0.8 % to +4.0 %)". @param {{ratio: number, lower: number, upper: number} | null | undefined} interval */
@@ -115,10 +139,30 @@ function spoken(word) {
   return word.replace(/[_-]/g, " ");
 }
 
+/** Why something ended, as the data spell it and as a reader understands it. @type {Record<string, string>} */
+const ENDED = {
+  decided: "everything decided",
+  budget: "budget spent",
+  rotations: "all rotations done",
+  rounds: "all rounds done",
+  refined: "nothing left to refine",
+  points: "all points measured",
+  nothing: "nothing could be measured",
+  interrupted: "interrupted",
+};
+
+/** @param {string | null | undefined} why */
+function ended(why) {
+  return why ? (ENDED[why] ?? spoken(why)) : "it was killed, or is under way";
+}
+
 /** The values of a list, each once. @template T @param {T[]} values @returns {T[]} */
 function unique(values) {
   return [...new Set(values)];
 }
+
+/** Rows of a table that needs no box. */
+const MOST_WHOLE = 40;
 
 /**
  * A table. Numbers are right-aligned.
@@ -127,9 +171,10 @@ function unique(values) {
  * @param {string} [about] what it shows, for who cannot see it
  */
 function table(heads, rows, about) {
-  const isNumber = heads.map((_, at) => rows.length > 0 && rows.every((row) => /^([+−-]?[\d.,]+( %| ns| µs| ms| s)?|unknown|)$/.test(String(row[at] ?? ""))));
+  const isNumber = heads.map((_, at) => rows.length > 0 && rows.every((row) => /^([+−-]?[\d.,]+( %| ns| µs| ms| s)?|unknown|not measured|)$/.test(String(row[at] ?? ""))));
+  const kind = (/** @type {any} */ value) => (value instanceof Node ? null : String(value).length <= 20 ? "short" : "text");
   const cell = (/** @type {any} */ value, /** @type {number} */ at, tag = "td") =>
-    el(tag, { class: isNumber[at] ? "number" : tag === "td" && String(value).length <= 20 ? "short" : null, scope: tag === "th" ? "col" : null }, value instanceof Node ? value : String(value ?? ""));
+    el(tag, { class: isNumber[at] ? "number" : tag === "td" ? kind(value) : null, scope: tag === "th" ? "col" : null }, value instanceof Node ? value : String(value ?? ""));
   const inner = el(
     "table",
     {},
@@ -137,8 +182,8 @@ function table(heads, rows, about) {
     el("thead", {}, el("tr", {}, ...heads.map((head, at) => cell(head, at, "th")))),
     el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((value, at) => cell(value, at))))),
   );
-  // A wide table scrolls by itself, and by keyboard.
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": about ?? heads.join(", ") }, inner);
+  // A wide table scrolls by itself, and by keyboard; a long one in a box, under its heads.
+  return el("div", { class: rows.length > MOST_WHOLE ? "scroll long" : "scroll", tabindex: "0", role: "region", "aria-label": about ?? heads.join(", ") }, inner);
 }
 
 /**

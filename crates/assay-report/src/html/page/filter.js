@@ -34,7 +34,7 @@ function filterOf(rows) {
     .map((name) => ({ name, values: unique(rows.map((row) => row[name]).filter((value) => value !== undefined && value !== "")) }))
     .filter(({ values }) => values.length > 1);
   const fields = choices.map(({ name, values }) =>
-    picker(name, [["", `every ${name}`], ...values.map((value) => /** @type {[string, string]} */ ([value, spoken(value)]))], "", (value) => {
+    picker(name, [["", `every ${name}`], ...values.map((value) => /** @type {[string, string]} */ ([value, value]))], "", (value) => {
       chosen[name] = value;
       apply();
     }),

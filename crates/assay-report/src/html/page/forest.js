@@ -16,6 +16,8 @@
 const MOST_ROWS = 150;
 /** Below this width names stand above their row. */
 const NARROW = 620;
+/** There the right margin: half of a mark of the axis. */
+const NARROW_RIGHT = 22;
 /** Ratios that span more than this are drawn by factors, so that half and double lie equally far out. */
 const BY_FACTORS = 1.8;
 
@@ -62,7 +64,23 @@ function ratioAxis(ratios, zoom, width, label) {
   const ends = zoom ?? around(ratios, factors);
   const count = Math.max(3, Math.floor(width / 90));
   const ticks = factors && ends[1] / ends[0] > BY_FACTORS ? factorTicks(ends, width) : factors ? d3.ticks(ends[0], ends[1], count) : count;
-  return { type: factors ? "log" : "linear", domain: ends, label, ticks, tickFormat: change, grid: true, labelAnchor: "center" };
+  return { type: factors ? "log" : "linear", domain: ends, label, ticks, tickFormat: changeMark, grid: true, labelAnchor: "center" };
+}
+
+/** What an axis of effects has to show: estimates, ends of the code's intervals, the margin. @param {{code: Ratio | null, built: Ratio | null}[]} effects @param {number} margin */
+function reach(effects, margin) {
+  const values = effects.flatMap(({ code, built }) => [...(code ? [code.ratio, code.lower, code.upper] : []), ...(built ? [built.ratio] : [])]);
+  return [...values.filter((value) => value > 0), 1 - margin, 1 + margin];
+}
+
+/** The reach of both of two pages that stand side by side: effects of one length are drawn as long. @param {any} shown @returns {number[]} */
+function sharedReach(shown) {
+  const of = (/** @type {any} */ page) => {
+    const effects = page.contrasts ?? (page.sides?.length > 1 ? page.benchmarks : []) ?? [];
+    return effects.length === 0 ? [] : reach(effects.map((/** @type {any} */ one) => ({ code: one.code, built: one.as_built })), (page.campaign ?? page.measured).minimum_effect);
+  };
+  const other = shown.beside ? of(shown.beside) : [];
+  return other.length > 0 ? [...of(shown.page), ...other] : [];
 }
 
 /**
@@ -71,20 +89,20 @@ function ratioAxis(ratios, zoom, width, label) {
  * @param {() => Effect[]} shown
  * @param {number} margin the equivalence margin, a fraction
  * @param {string} axis
+ * @param {number[]} also ratios that the axis has to show too
  */
-function forest(title, shown, margin, axis) {
+function forest(title, shown, margin, axis, also) {
   const draw = (/** @type {number} */ width, /** @type {[number, number] | null} */ zoom) => {
     const rows = shown()
       .slice(0, MOST_ROWS)
       .map((effect, at) => ({ ...effect, at: String(at) }));
-    const values = rows.flatMap((row) => [row.code, row.built].flatMap((ratio) => (ratio ? [ratio.ratio] : [])));
-    const ends = rows.flatMap((row) => (row.code ? [row.code.lower, row.code.upper] : []));
-    if (values.length === 0) return null;
+    if (!rows.some((row) => row.code || row.built)) return null;
     const narrow = width < NARROW;
     const height = narrow ? 48 : 34;
     const left = narrow ? 6 : roomFor(rows.map((row) => row.label), width * 0.38);
-    const right = narrow ? 6 : 118;
-    const x = ratioAxis([...values, ...ends.filter((end) => end > 0), 1 - margin, 1 + margin], zoom, width - left - right, axis);
+    const told = (/** @type {any} */ row) => `${verdictOf(row)}${row.code && !row.proven ? ` ${change(row.code.ratio)}` : ""}`;
+    const right = narrow ? NARROW_RIGHT : Math.max(80, roomFor(rows.map(told), 190, BOLD));
+    const x = ratioAxis([...reach(rows, margin), ...also], zoom, width - left - right, axis);
     const name = (/** @type {any} */ row) =>
       narrow ? cut(`${row.label}: ${verdictOf(row)} ${row.code ? change(row.code.ratio) : ""}`, width - 8) : cut(row.label, left);
     const of = (/** @type {"code" | "built"} */ which) => rows.filter((row) => row[which]);
@@ -130,7 +148,7 @@ function forest(title, shown, margin, axis) {
           ? null
           : Plot.text(rows, {
               y: "at",
-              text: (/** @type {any} */ row) => `${verdictOf(row)}${row.code && !row.proven ? ` ${change(row.code.ratio)}` : ""}`,
+              text: told,
               frameAnchor: "right",
               textAnchor: "start",
               dx: 8,
@@ -178,7 +196,7 @@ function heat(shown) {
     const left = roomFor(variants, width * 0.3);
     const across = (width - left) / inputs.length;
     // Builds side by side where there is room for the figures.
-    const beside = across / builds.length >= 58;
+    const beside = across / builds.length >= 66;
     const wide = beside ? across / builds.length : across;
     const tilted = inputs.some((input) => input.length * 6.6 > wide - 6);
     const bottom = tilted ? 16 + 4.2 * Math.min(24, Math.max(...inputs.map((input) => input.length))) : 30;

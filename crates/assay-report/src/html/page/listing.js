@@ -2,7 +2,7 @@
 
 /** @param {{ledger: string, rows: any[]}} found */
 function listing({ ledger, rows }) {
-  const traits = (/** @type {any} */ row) => ({ experiment: row.name, kind: row.kind, state: row.state });
+  const traits = (/** @type {any} */ row) => ({ experiment: row.name, kind: row.kind, state: ended(row.state) });
   const filter = filterOf(rows.map(traits));
   /** @type {string[]} */
   let chosen = [];
@@ -20,11 +20,14 @@ function listing({ ledger, rows }) {
   const shown = () => {
     const kept = rows.filter((row) => filter.has(traits(row)));
     if (kept.length === 0) return el("p", { class: "empty" }, rows.length === 0 ? "The ledger is empty; `assay run` adds a campaign." : "Nothing fits the filter.");
-    return table(
-      ["", "what", "experiment", "question", "answer", "began", "state"],
-      kept.slice(0, 1000).map((row) => [choose(row), el("a", { href: `/${row.path}` }, row.path), row.name, row.question, row.answer ? row.answer.text : "", row.began, el("span", { class: row.state === "under way or killed" ? "verdict" : null }, row.state)]),
+    const list = table(
+      ["", "what", "experiment", "question", "answer", "began, UTC", "state"],
+      kept.slice(0, 1000).map((row) => [choose(row), el("a", { href: `/${row.path}` }, row.path), row.name, row.question, row.answer ? row.answer.text : "", row.began.slice(0, 16).replace("T", " "), el("span", { class: row.state === "under way or killed" ? "verdict" : null }, ended(row.state))]),
       "What the ledger has",
     );
+    // The page is the list: it scrolls, and nothing in it.
+    list.classList.remove("long");
+    return el("div", { class: "kept" }, list);
   };
   const experiments = unique(rows.map((row) => row.name)).length;
   return el(

@@ -8,6 +8,7 @@ const PARTS = {
   "assay.stages": diaryParts,
   "assay.sites": sitesParts,
   "assay.history": historyParts,
+  "assay.limits": limitsParts,
 };
 
 /** Pages without pictures: everything that they say, as nested lists. @param {any} shown @returns {Node[]} */
@@ -15,14 +16,39 @@ function otherParts(shown) {
   return [section("Everything that it says", tree(shown.page))];
 }
 
+/** Members of a list, or rows of a table, that are shown without being asked for. */
+const MOST_LISTED = 12;
+const MOST_COLUMNS = 10;
+
+/** The fields of data with the fields inside of them, as "figure median"; nothing where one is a list. @param {any} one @returns {Record<string, any> | null} */
+function flat(one, deep = 2) {
+  if (one === null || typeof one !== "object" || Array.isArray(one)) return null;
+  /** @type {Record<string, any>} */
+  const found = {};
+  for (const [key, value] of Object.entries(one)) {
+    if (value === null || typeof value !== "object") found[key] = value;
+    else {
+      const inner = deep > 0 ? flat(value, deep - 1) : null;
+      if (!inner) return null;
+      for (const [name, field] of Object.entries(inner)) found[`${key} ${name}`] = field;
+    }
+  }
+  return found;
+}
+
 /** Data as nested lists and tables. @param {any} value @returns {Node | string} */
 function tree(value) {
   if (value === null || typeof value !== "object") return typeof value === "number" ? digits(value) : String(value ?? "");
   if (Array.isArray(value)) {
-    const keys = unique(value.flatMap((one) => (one && typeof one === "object" && !Array.isArray(one) ? Object.keys(one) : [])));
-    const isFlat = value.every((one) => one && typeof one === "object" && Object.values(one).every((field) => field === null || typeof field !== "object"));
-    if (value.length > 0 && isFlat) return table(keys.map(spoken), value.map((one) => keys.map((key) => (typeof one[key] === "number" ? digits(one[key]) : String(one[key] ?? "")))));
-    return el("ul", {}, ...value.slice(0, 500).map((one) => el("li", {}, tree(one))));
+    const short = (/** @type {() => Node} */ make) => (value.length > MOST_LISTED ? folded(plural(value.length, "row"), make) : make());
+    const rows = value.map((one) => flat(one));
+    const keys = unique(rows.flatMap((row) => Object.keys(row ?? {})));
+    // A table of more columns fits no paper.
+    if (value.length > 0 && keys.length <= MOST_COLUMNS && rows.every((row) => row !== null)) {
+      const text = (/** @type {any} */ field) => (typeof field === "number" ? digits(field) : String(field ?? ""));
+      return short(() => table(keys.map(spoken), rows.map((row) => keys.map((key) => text(row?.[key])))));
+    }
+    return short(() => el("ul", {}, ...value.slice(0, 500).map((one) => el("li", {}, tree(one)))));
   }
   const skipped = ["schema", "question", "answer", "next", "warnings"];
   return el("dl", {}, ...Object.entries(value).filter(([key, one]) => !skipped.includes(key) && one !== null).flatMap(([key, one]) => [el("dt", {}, spoken(key)), el("dd", {}, tree(one))]));
@@ -37,25 +63,26 @@ function titleOf(page) {
   if (kind === "assay.stages") return `diary ${page.diary}`;
   if (kind === "assay.sites") return `branch sites of ${page.command[0] ?? "a command"}`;
   if (kind === "assay.history") return `history of ${page.name}`;
+  if (kind === "assay.limits") return `limits of ${page.machine.cpu}`;
   return spoken(kind.replace("assay.", ""));
 }
 
 /** One column: the answer, what to know before believing it, then the parts. @param {any} shown */
 function column(shown) {
   const { page } = shown;
-  const question = page.question || (page.sides?.length > 1 ? `Is ${page.sides[1].name} slower or faster than ${page.sides[0].name}?` : page.sides ? "What does placement alone change?" : null);
+  const question = page.question || shown.question || (page.sides?.length > 1 ? `Is ${page.sides[1].name} slower or faster than ${page.sides[0].name}?` : page.sides ? "What does placement alone change?" : null);
   const doubts = [...(page.findings ?? []).map((/** @type {any} */ one) => `${spoken(one.kind)}: ${one.saw}. ${one.why} ${one.remedy}`), ...(page.warnings ?? [])];
   const notes = [...(page.notes ?? []), ...(page.limits && Array.isArray(page.limits) ? page.limits.map((/** @type {string} */ limit) => `Cannot tell ${limit}.`) : [])];
   // A busy neighbour is told first on a terminal. Here it is the first warning, and the answer is what stands out.
-  const disturbed = page.neighbour && page.answer.startsWith(page.neighbour) ? page.neighbour : "";
+  const disturbed = page.neighbour && page.answer?.startsWith(page.neighbour) ? page.neighbour : "";
   if (disturbed) doubts.unshift(disturbed);
-  const [first, ...rest] = sentences((page.answer ?? "").slice(disturbed.length).trim());
+  const [first, ...rest] = sentences((page.answer ?? shown.answer ?? "").slice(disturbed.length).trim());
   const head = el(
     "header",
     { class: "answer" },
     question ? el("p", { class: "kind" }, titleOf(page)) : null,
     el("h1", {}, question ?? titleOf(page)),
-    el("p", { class: "first" }, first ?? "No answer."),
+    first ? el("p", { class: "first" }, first) : null,
     rest.length > 0 ? el("p", { class: "rest" }, rest.join(" ")) : null,
     shown.next ? el("p", { class: "next" }, el("b", {}, "Next: "), shown.next) : null,
     page.prediction ? el("p", { class: "note" }, el("b", {}, "Expected before measuring: "), page.prediction) : null,
@@ -65,7 +92,7 @@ function column(shown) {
   const make = PARTS[String(page.schema).split("/")[0]] ?? otherParts;
   const parts = make(shown).filter((part) => part !== null);
   const failed = page.failures ? failures(page.failures) : null;
-  const links = parts.flatMap((part) => (part instanceof HTMLElement && part.dataset.title ? [el("a", { href: `#${part.id}` }, part.dataset.title)] : []));
+  const links = [...parts, failed].flatMap((part) => (part instanceof HTMLElement && part.dataset.title ? [el("a", { href: `#${part.id}` }, part.dataset.title)] : []));
   const contents = links.length > 2 ? el("nav", { "aria-label": `Parts of ${titleOf(page)}` }, ...links) : null;
   const data = section(
     "Data",
@@ -135,6 +162,7 @@ function main() {
   const data = JSON.parse(document.getElementById("data")?.textContent ?? "{}");
   document.querySelector("noscript")?.remove();
   const live = data.live ? el("p", { class: "live", role: "status" }) : null;
+  if (data.shown.length === 2) data.shown.forEach((/** @type {any} */ one, /** @type {number} */ at) => (one.beside = data.shown[1 - at].page));
   const columns = data.listing ? [listing(data.listing)] : data.shown.map(column);
   const both = data.shown.length === 2 ? bothSides(data.shown[0], data.shown[1]) : null;
   const top = el(

@@ -13,7 +13,7 @@ function sitesParts(shown) {
     const narrow = width < NARROW;
     const label = (/** @type {any} */ row) => `${row.site.rank}. ${where(row.site)}`;
     const left = narrow ? 6 : roomFor(rows.map(label), width * 0.4);
-    const right = narrow ? 10 : 190;
+    const right = narrow ? NARROW_RIGHT : 190;
     const inset = narrow ? { insetTop: 15, insetBottom: 2 } : { insetTop: 2, insetBottom: 2 };
     const told = (/** @type {any} */ row) => `${share(row.value)}, taken ${share(row.taken)}`;
     const plot = Plot.plot({

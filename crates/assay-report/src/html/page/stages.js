@@ -8,6 +8,16 @@ const QUANTITIES = [
   ["mispredictions", "mispredictions", (cell) => cell.counts?.misses_per_unit],
 ];
 
+/** What a step brought, in the words of its verdict. */
+const BROUGHT = /** @type {Record<string, string>} */ ({ only_counts: "counts only", nothing: "no change", open: "undecided" });
+
+/** @param {any} step */
+function broughtWord(step) {
+  // Of a reference there is no step that could have changed nothing.
+  if (step.against === "reference" && (step.brought === "nothing" || step.brought === "only_counts")) return "equivalent";
+  return BROUGHT[step.brought] ?? step.brought;
+}
+
 /** @param {any} shown @returns {Node[]} */
 function diaryParts(shown) {
   const { page } = shown;
@@ -21,12 +31,12 @@ function diaryParts(shown) {
       ["stage", "relative to", "role", "brought", "code effect", "as built"],
       page.steps
         .filter((/** @type {any} */ step) => filter.has({ variant: step.stage }))
-        .map((/** @type {any} */ step) => [step.stage, step.baseline, step.role, spoken(step.brought), changed(step.time?.code), changed(step.time?.as_built)]),
+        .map((/** @type {any} */ step) => [step.stage, step.baseline, step.role, broughtWord(step), changed(step.time?.code), changed(step.time?.as_built)]),
       "What each step brought",
     );
   const traps = unique(page.steps.flatMap((/** @type {any} */ step) => step.traps.map((/** @type {string} */ trap) => `${step.stage}: ${trap}`)));
   const entrants = page.entrants.map((/** @type {any} */ one) => [one.name, one.kind, one.note ?? "", one.flags ?? "", el("code", { class: "digest" }, one.revision ?? ""), one.text_bytes === null ? "" : sized(one.text_bytes), one.failed ?? ""]);
-  const sessions = page.sessions.map((/** @type {any} */ one) => [one.session, one.started, one.cpu, one.entrants.length, one.rounds, one.rotations, lasting(one.seconds), spoken(one.stopped_because)]);
+  const sessions = page.sessions.map((/** @type {any} */ one) => [one.session, one.started, one.cpu, one.entrants.length, one.rounds, one.rotations, lasting(one.seconds), ended(one.stopped_because)]);
   return [
     filter.bar,
     ...parts,
@@ -73,19 +83,25 @@ function waterfall(page, role, kinds, filter) {
   };
   const verdict = (/** @type {any} */ row) => {
     if (!row.isStage || row.isFirst) return "equivalent";
-    if (quantity === "time") return row.step?.time?.verdict ?? (row.now < row.from ? "faster" : "slower");
-    return row.now < row.from ? "faster" : "slower";
+    if (quantity === "time") return row.step?.time?.verdict ?? "undecided";
+    return row.now === row.from ? "equivalent" : row.now < row.from ? "faster" : "slower";
+  };
+  // A bar is drawn from median to median; what a step changed is judged over placements, by rotations in which both took turns.
+  const brings = (/** @type {any} */ row) => {
+    if (!row.isStage || row.isFirst) return "";
+    if (quantity !== "time") return row.now === row.from ? "same" : row.from > 0 ? change(row.now / row.from) : "from 0";
+    const code = row.step?.time?.code;
+    return code ? `${changeWithin(code)} ${broughtWord(row.step)}` : "not compared";
   };
   const draw = (/** @type {number} */ width, /** @type {[number, number] | null} */ zoom) => {
     const rows = rowsOf();
     if (rows.length === 0) return null;
     const narrow = width < NARROW;
     const left = narrow ? 6 : roomFor(rows.map((/** @type {any} */ row) => row.name), width * 0.3);
-    const right = narrow ? 12 : 150;
+    const told = (/** @type {any} */ row) => [digits(row.now), brings(row)].filter(Boolean).join("  ");
+    const right = narrow ? NARROW_RIGHT : roomFor(rows.map(told), 240);
     const one = narrow ? 44 : 30;
     const most = Math.max(...rows.map((/** @type {any} */ row) => Math.max(row.now, row.from)));
-    const brings = (/** @type {any} */ row) => (row.isStage && !row.isFirst && row.from > 0 ? ` (${change(row.now / row.from)})` : "");
-    const told = (/** @type {any} */ row) => `${digits(row.now)}${brings(row)}`;
     const inset = narrow ? { insetTop: 16, insetBottom: 3 } : { insetTop: 3, insetBottom: 3 };
     const plot = Plot.plot({
       className: PLOT_CLASS,
@@ -129,7 +145,7 @@ function waterfall(page, role, kinds, filter) {
     const spots = rows.map((/** @type {any} */ row) => ({
       x: Math.max(left, Math.min(width - right, sx.apply(row.now))),
       y: sy.apply(row.name) + sy.bandwidth / 2,
-      text: `${row.name}: ${digits(row.now)} ${unit} per ${page.unit}${row.step && quantity === "time" ? `\n${spoken(row.step.brought)}; code ${changed(row.step.time?.code)}` : ""}`,
+      text: `${row.name}: ${digits(row.now)} ${unit} per ${page.unit}${row.step && quantity === "time" ? `\n${broughtWord(row.step)}; code ${changed(row.step.time?.code)}` : ""}`,
     }));
     return { svg: plot, spots, x: sx };
   };
@@ -144,10 +160,11 @@ function waterfall(page, role, kinds, filter) {
   const signs = legend([
     ["less", "a step that saved"],
     ["more", "a step that cost"],
-    ["undecided", "undecided or equivalent"],
+    ["undecided", "undecided"],
+    ["same", "no change, or the first stage"],
     ["dashed", "reference"],
   ]);
-  const figure = chart({ title: page.roles.length > 1 ? `Waterfall: ${role.name}` : "Waterfall", see: "Each bar begins where the stage before it ended.", legend: signs, draw, table: rows });
+  const figure = chart({ title: page.roles.length > 1 ? `Waterfall: ${role.name}` : "Waterfall", see: "A bar ends at the median of its stage; the coloured part is what the step took away or added. The change beside it is that of the code, over placements, and compares only builds that took turns.", legend: signs, draw, table: rows });
   if (known.length > 1) {
     const pick = picker("shows", known.map(([name]) => [name, name]), quantity, (name) => {
       [quantity, unit, value] = known.find(([other]) => other === name) ?? known[0];

@@ -12,8 +12,10 @@
 
 /** Set in a round's number where the sample was left out. */
 const LEFT_OUT = 0x8000;
-/** Times slower than this part of all samples lie beyond the edge at first. */
-const SHOWN_PART = 0.995;
+/** Samples farther from a row's quartiles than this many times their distance lie beyond the border at first. */
+const FAR = 3;
+/** Room for the arrow with the number of a row's samples beyond the border, pixels. */
+const BEYOND = 46;
 
 /** The strips of a page. @param {any} samples @returns {Strip[]} */
 function strips(samples) {
@@ -44,11 +46,45 @@ function stripsCsv(samples, all) {
   return text;
 }
 
-/** The median of what counts in some strips; of all samples where none counts. @param {Strip[]} some */
-function middle(some) {
+/** What counts in some strips, the fastest first; all samples where none counts. @param {Strip[]} some */
+function sortedTimes(some) {
   const counts = some.flatMap((strip) => Array.from(strip.times).filter((_, at) => (strip.rounds[at] & LEFT_OUT) === 0));
-  const sorted = Float32Array.from(counts.length > 0 ? counts : some.flatMap((strip) => Array.from(strip.times))).sort();
+  return Float32Array.from(counts.length > 0 ? counts : some.flatMap((strip) => Array.from(strip.times))).sort();
+}
+
+/** The median of what counts in some strips. @param {Strip[]} some */
+function middle(some) {
+  const sorted = sortedTimes(some);
   return sorted[Math.floor(sorted.length / 2)];
+}
+
+/**
+ * What shows every row but for its stragglers: Tukey's outer fences of each row, as far as there are samples.
+ * One sample in a thousand may be ten times as slow, and would squeeze the others into a tenth of the width.
+ * @param {StripRow[]} rows
+ * @returns {[number, number] | null}
+ */
+function usual(rows) {
+  const all = rows.flatMap((row) => row.strips);
+  if (all.length === 0) return null;
+  let [low, high] = [Infinity, -Infinity];
+  for (const row of rows) {
+    const times = sortedTimes(row.strips);
+    const at = (/** @type {number} */ part) => times[Math.floor((times.length - 1) * part)];
+    const fence = FAR * (at(0.75) - at(0.25));
+    low = Math.min(low, times.find((time) => time >= at(0.25) - fence) ?? times[0]);
+    high = Math.max(high, times.findLast((time) => time <= at(0.75) + fence) ?? times[times.length - 1]);
+  }
+  const room = (high - low) * 0.04 || Math.abs(low) * 0.01;
+  const [first, last] = extent(all);
+  return [Math.max(first, low - room), Math.min(last, high + room)];
+}
+
+/** The fastest and the slowest sample. @param {Strip[]} some @returns {[number, number]} */
+function extent(some) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const strip of some) for (const time of strip.times) [low, high] = [Math.min(low, time), Math.max(high, time)];
+  return [low, high];
 }
 
 /**
@@ -74,24 +110,14 @@ function stripChart(samples, all, filter) {
     });
     return { names, rows };
   };
-  const range = () => {
-    const times = all.filter((strip) => group(strip) === chosen && filter.has(traits(strip))).flatMap((strip) => Array.from(strip.times));
-    return times.sort((a, b) => a - b);
-  };
-  const start = () => {
-    const times = range();
-    if (times.length === 0) return null;
-    const [low, high] = [times[0], times[Math.floor((times.length - 1) * SHOWN_PART)]];
-    const room = (high - low) * 0.04 || low * 0.01;
-    return /** @type {[number, number]} */ ([Math.max(times[0], low - room), Math.min(times[times.length - 1], high + room)]);
-  };
+  const start = () => usual(rowsOf().rows);
   const draw = (/** @type {number} */ width, /** @type {[number, number] | null} */ zoom) => drawStrips(rowsOf(), width, zoom, samples);
   const node = chart({
     title: "Every sample",
     see:
       `A stroke is a sample, a line of strokes one rotation (another order of the functions), a row ` +
       `${samples.columns[0] === "variant" ? "the place where the function starts" : "the padding in front of the code, or of the process where nothing is linked anew"}. ` +
-      `Rows that lie apart differ by placement alone. Beyond the right edge at first: the slowest ${share(1 - SHOWN_PART)}.`,
+      "Rows that lie apart differ by placement alone. An arrow at the border: so many samples of the row lie beyond it.",
     draw,
     start,
     table: () => following(filter, () => stripTable(rowsOf())),
@@ -139,19 +165,19 @@ function drawStrips({ names, rows }, width, zoom, samples) {
   if (rows.length === 0) return null;
   const narrow = width < NARROW;
   const left = narrow ? 8 : roomFor(rows.map(rowLabel), width * 0.3);
-  const [top, right, bottom] = [8, 12, 42];
+  const [top, right, bottom] = [8, BEYOND, 42];
   const above = narrow ? 15 : 0;
   const gap = 7;
   const tall = (/** @type {StripRow} */ row) => Math.max(14, Math.min(66, row.strips.length * 5)) + above;
   const height = top + bottom + rows.reduce((sum, row) => sum + tall(row) + gap, 0);
-  let [low, high] = [Infinity, -Infinity];
-  for (const row of rows) for (const strip of row.strips) for (const time of strip.times) [low, high] = [Math.min(low, time), Math.max(high, time)];
+  const [low, high] = extent(rows.flatMap((row) => row.strips));
   const scale = d3.scaleLinear(zoom ?? [low, high === low ? low + 1 : high], [left, width - right]);
   const svg = drawn("svg", { class: "plot", width, height, viewBox: `0 0 ${width} ${height}`, "font-size": 12 });
   const ticks = scale.ticks(Math.max(3, Math.floor(width / 110)));
+  const unit = unitOf(Math.max(...scale.domain().map(Math.abs)));
   for (const tick of ticks) {
     const x = scale(tick);
-    svg.append(drawn("line", { x1: x, x2: x, y1: top, y2: height - bottom, class: "grid" }), drawn("text", { x, y: height - bottom + 16, class: "mark", "text-anchor": "middle" }, samples.quantity.startsWith("ns") ? time(tick) : digits(tick)));
+    svg.append(drawn("line", { x1: x, x2: x, y1: top, y2: height - bottom, class: "grid" }), drawn("text", { x, y: height - bottom + 16, class: "mark", "text-anchor": "middle" }, samples.quantity.startsWith("ns") ? inUnit(tick, unit) : digits(tick)));
   }
   svg.append(drawn("text", { x: (left + width - right) / 2, y: height - 8, class: "mark", "text-anchor": "middle" }, samples.quantity.replace(/^ns/, "time")));
   // A few samples are drawn broad enough to be seen.
@@ -167,10 +193,13 @@ function drawStrips({ names, rows }, width, zoom, samples) {
     lines.push({ top: begin, step, row });
     svg.append(drawn("text", { x: narrow ? left : 4, y: narrow ? y + 10 : begin + (tall(row) - above) / 2 + 4, class: "name" }, cut(rowLabel(row), narrow ? width : left)));
     let [used, unused] = ["", ""];
+    let [before, beyond] = [0, 0];
     row.strips.forEach((strip, at) => {
       const line = begin + at * step;
       for (let one = 0; one < strip.times.length; one += 1) {
         const x = scale(strip.times[one]);
+        if (x < left - 0.5) before += 1;
+        else if (x > width - right + 0.5) beyond += 1;
         if (x < left - 0.5 || x > width - right + 0.5) continue;
         const stroke = `M${x.toFixed(1)} ${line.toFixed(1)}v${(step * 0.86).toFixed(1)}`;
         if ((strip.rounds[one] & LEFT_OUT) !== 0) unused += stroke;
@@ -181,6 +210,9 @@ function drawStrips({ names, rows }, width, zoom, samples) {
       if (spot.x >= left && spot.x <= width - right) spots.push(spot);
     });
     svg.append(drawn("path", { d: unused, class: `stroke unused${broad}` }), drawn("path", { d: used, class: `stroke s${names.indexOf(row.name) % 8}${broad}` }));
+    const centre = begin + (tall(row) - above) / 2 + 4;
+    if (beyond > 0) svg.append(drawn("text", { x: width - right + 4, y: centre, class: "mark" }, `▸ ${whole(beyond)}`));
+    if (before > 0) svg.append(drawn("text", { x: left + 2, y: centre, class: "mark" }, `◂ ${whole(before)}`));
     const typical = scale(middle(row.strips));
     if (typical >= left && typical <= width - right) svg.append(drawn("line", { x1: typical, x2: typical, y1: begin - 2, y2: begin + tall(row) - above + 2, class: "median" }));
     y += tall(row) + gap;

@@ -23,7 +23,7 @@ function sweepParts(shown) {
       repeat(shown),
       facts([
         ["sweep", `${page.measured.id}, ${page.measured.started}`],
-        ["measuring", `${lasting(page.measured.seconds)} of ${lasting(page.measured.budget_seconds)}: ${plural(page.points.length, "point")}, ${plural(page.measured.rotations, "rotation")} each; ended because: ${spoken(page.measured.stopped_because ?? "it was killed, or is under way")}`],
+        ["measuring", `${lasting(page.measured.seconds)} of ${lasting(page.measured.budget_seconds)}: ${plural(page.points.length, "point")}, ${plural(page.measured.rotations, "rotation")} each; ended because: ${ended(page.measured.stopped_because)}`],
         ["campaigns", page.measured.campaigns.join(", ")],
         ["intervals", `${share(page.measured.confidence)} each; effects below ${share(page.measured.minimum_effect)} are equivalent`],
         ["control", page.measured.twin],
