@@ -37,7 +37,7 @@ fn with_copies(copies: i64, step: i64, move_at: i64) -> Option<Lab> {
         ledger
             .execute_batch(&format!(
                 "INSERT INTO campaign SELECT {id}, experiment, question || {id}, experiment_text, spec, {cpu}, pinned_cpu, \
-                   assay_version, started_at + 86400.0 * {copy}, finished_at + 86400.0 * {copy}, 'budget', sources \
+                   assay_version, started_at + 86400.0 * {copy}, finished_at + 86400.0 * {copy}, 'budget', sources, command \
                    FROM campaign WHERE id = 1; \
                  INSERT INTO campaign_input SELECT {id}, name, digest, windows, iterations, warmup, samples \
                    FROM campaign_input WHERE campaign = 1; \
