@@ -72,6 +72,20 @@ fn links_between_documents_lead_somewhere() {
     assert_none(&violations_of(|file| rules::dead_links(file, &paths)));
 }
 
+#[test]
+fn documents_are_no_wider_than_120_characters() {
+    assert_none(&violations_of(rules::wide_lines));
+}
+
+/// Who opens it for the first time reads it to the end.
+#[test]
+fn the_readme_is_at_most_150_lines_long() {
+    let files = source::tracked_files();
+    let readme = files.iter().find(|file| file.path == "README.md").expect("there is a README");
+    let lines = readme.text.lines().count();
+    assert!(lines <= 150, "README.md has {lines} lines: move details to docs/");
+}
+
 /// With `autotests = false` a file that no program names would never be compiled.
 #[test]
 fn every_file_of_tests_is_in_the_program_of_its_crate() {
@@ -225,6 +239,22 @@ mod planted {
         assert_eq!(found(concat!("see\n", "/ho", "me/ann/notes.md\n")), [2]);
         assert_eq!(found(concat!("include = \"/wo", "rk/main\"\n")), [1]);
         assert_eq!(found(concat!("https://example.org/ho", "me/x and src/wo", "rk/x\n")), [0_usize; 0]);
+    }
+
+    #[test]
+    fn sees_a_wide_line() {
+        let wide = "ä".repeat(121);
+        let found = |path: &str, text: &str| lines(&rules::wide_lines(&file(path, text)));
+        let none = [0_usize; 0];
+        assert_eq!(found("docs/a.md", &format!("{}\n{wide}\n", "ä".repeat(120))), [2]);
+        assert_eq!(
+            found("docs/a.md", &format!("```sh\n{wide}\n```\n```console\n{wide}\n```\n{wide}\n")),
+            [2, 7]
+        );
+        assert_eq!(found("docs/a.md", &format!("| {wide} |\n- [a](https://{wide})\n")), none);
+        assert_eq!(found("docs/a.md", &format!("- [a](https://{wide}), see there\n")), [1]);
+        assert_eq!(found("crates/assay-report/tests/golden/run.md", &wide), none);
+        assert_eq!(found("src/a.rs", &wide), none);
     }
 
     #[test]

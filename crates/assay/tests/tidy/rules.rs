@@ -357,6 +357,35 @@ pub fn machine_paths(file: &File) -> Vec<Violation> {
     found
 }
 
+/// The widest line of a document, in characters: two of them fit side by side on a wide screen.
+const DOCUMENT_WIDTH: usize = 120;
+
+/// Lines of documents that are too wide to read. A table's row has to be one line, a link may be longer than the limit, and
+/// what a program printed (`console`, `transcript`) or a report wrote (`golden/`) stays as it is.
+pub fn wide_lines(file: &File) -> Vec<Violation> {
+    if !file.path.ends_with(".md") || file.path.contains("/golden/") {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut block = None;
+    for (number, line) in file.text.lines().enumerate() {
+        let text = line.trim();
+        if let Some(kind) = text.strip_prefix("```") {
+            block = if block.is_none() { Some(kind) } else { None };
+        }
+        let printed = matches!(block, Some("console" | "transcript"));
+        let row = block.is_none() && text.starts_with('|');
+        let link =
+            text.trim_start_matches("- ").starts_with('[') && !text.trim_start_matches("- ").contains(' ');
+        let width = line.chars().count();
+        if width > DOCUMENT_WIDTH && !printed && !row && !link {
+            let what = format!("{width} characters, more than {DOCUMENT_WIDTH}: wrap the paragraph");
+            found.push(violation(file, number + 1, what));
+        }
+    }
+    found
+}
+
 /// Relative links of documents whose target is not among `paths` (as a file or a folder).
 pub fn dead_links(file: &File, paths: &[&str]) -> Vec<Violation> {
     if !file.path.ends_with(".md") {
