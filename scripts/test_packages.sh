@@ -52,8 +52,19 @@ if have cargo; then
     (cd "$scratch/bench" && cargo check --quiet --offline --target-dir "$scratch/bench/target") ||
         fail "a benchmark with the crate that assay carries does not compile"
     ok "a Rust benchmark compiles with the carried crate"
+    # It compiles what it has packed, alone; --allow-dirty, for this may be an export without git.
+    cargo package -p assay-harness --quiet --offline --allow-dirty --target-dir "$scratch/packed" ||
+        fail "the harness crate cannot be packed"
+    [ -f "$scratch/packed/package/assay-harness-$version.crate" ] || fail "cargo packed no assay-harness-$version.crate"
+    cargo metadata --quiet --offline --no-deps --format-version 1 | python3 -c '
+import json, sys
+crates = {crate["name"]: crate["publish"] for crate in json.load(sys.stdin)["packages"]}
+refused = [name for name, where in crates.items() if where == []]
+assert "assay-harness" in crates and "assay-harness" not in refused, "cargo publish would refuse assay-harness"
+assert len(refused) == len(crates) - 1, "only assay-harness is for publishing"' || fail "which crates are published"
+    ok "the harness crate can be packed and published"
 else
-    skip "compiling a Rust benchmark, for there is no cargo"
+    skip "compiling a Rust benchmark and packing the crate, for there is no cargo"
 fi
 # Alone, in a folder without anything beside it: the plugin comes out of the program.
 if have "qemu-$(uname -m)"; then
@@ -125,6 +136,47 @@ tag = path.rsplit(f"{base}-", 1)[1].removesuffix(".whl")
 assert f"Tag: {tag}\n" in wheel.read(f"{base}.dist-info/WHEEL").decode()
 END
 ok "wheel"
+
+# ---- what a project finds where it is installed
+
+installed=$scratch/unpacked
+mkdir "$scratch/project"
+cat > "$scratch/project/bench.c" << 'END'
+#include <assay.h>
+static uint64_t sum(const uint8_t *data, size_t size)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < size; i++) all += data[i];
+    return all;
+}
+ASSAY_VARIANT("sum", sum)
+ASSAY_MAIN()
+END
+cat > "$scratch/project/CMakeLists.txt" << END
+cmake_minimum_required(VERSION 3.10)
+project(bench C)
+find_package(assay $version REQUIRED)
+add_executable(bench bench.c)
+target_link_libraries(bench PRIVATE assay::assay)
+END
+compiler=${CC:-cc}
+if have cmake && have "$compiler"; then
+    built=$(cmake -S "$scratch/project" -B "$scratch/project/build" -DCMAKE_PREFIX_PATH="$installed" 2>&1 &&
+        cmake --build "$scratch/project/build" 2>&1) || fail "find_package(assay): $built"
+    "$scratch/project/build/bench" --list | grep -q sum || fail "what CMake built registers no variant"
+    ok "find_package(assay)"
+else
+    skip "find_package(assay), for there is no cmake or no $compiler"
+fi
+if have pkg-config && have "$compiler"; then
+    words=$(PKG_CONFIG_PATH=$installed/share/pkgconfig pkg-config --cflags "assay >= $version") || fail "pkg-config does not find assay"
+    # shellcheck disable=SC2086
+    "$compiler" $words "$scratch/project/bench.c" -o "$scratch/project/alone" || fail "pkg-config --cflags assay gives '$words'"
+    "$scratch/project/alone" --list | grep -q sum || fail "what was built by pkg-config's words registers no variant"
+    ok "pkg-config --cflags assay"
+else
+    skip "pkg-config --cflags assay, for there is no pkg-config or no $compiler"
+fi
 
 # ---- what shells and man say of it
 
