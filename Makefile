@@ -87,10 +87,12 @@ calibrate-peers: ## the same pairs through Google Benchmark and hyperfine too
 	@$(MAKE) build
 	$(assay) calibrate fixtures/verdicts --peers
 
-bench: ## what the harness costs beside Google Benchmark's, assay stat beside cachegrind; varint decoders
+bench: ## what the harness costs beside Google Benchmark's, assay stat beside cachegrind; allocations, fresh states, varint decoders
 	@scripts/setup.sh peers
 	bench/harness/run.sh
 	bench/stat/run.py
+	bench/allocations/check.py
+	bench/fresh/run.sh
 	bench/varint/run.sh
 
 sizes: ## the longest files; a question for reviewers, not a limit

@@ -1,10 +1,10 @@
 // How far a fresh variant's time is from that of a hand-made loop that subtracts the copy: std::sort on 1,000 elements.
 //
-//     g++ -std=c++17 -O2 -I harness bench/fresh/check.cpp -o /tmp/check && taskset -c 1 /tmp/check
+//     bench/fresh/run.sh [ELEMENTS [WINDOWS [ROUNDS]]]
 //
 // The hand-made loop copies into one buffer and sorts it, again and again, and subtracts a loop that only copies. Both
 // ways see the same windows in the same order. They are taken in turn, and the ratio is that of neighbours in time, so
-// that a change of the machine's speed meets both. Arguments: elements, windows, rounds.
+// that a change of the machine's speed meets both.
 #include <assay.h>
 #include <algorithm>
 #include <cstdlib>
