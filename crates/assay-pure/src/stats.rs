@@ -8,6 +8,7 @@ pub mod interval;
 pub mod mann_whitney;
 pub mod margin;
 pub mod moderation;
+pub mod modes;
 pub mod multiplicity;
 pub mod paired;
 pub mod penalty;

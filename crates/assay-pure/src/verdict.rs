@@ -25,6 +25,7 @@ pub mod explained;
 pub mod input_dependence;
 pub mod judge;
 pub mod learned;
+mod modes;
 pub mod observed;
 pub mod offset_share;
 pub mod options;

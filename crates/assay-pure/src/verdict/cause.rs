@@ -11,6 +11,8 @@ pub enum Cause {
     IdenticalCode,
     /// The functions differ, but all their loops are the same: where a loop lies inside its function is placement, too.
     SameLoops,
+    /// At one place the code runs at two speeds, and changes between them by itself.
+    Modes,
     /// Instructions or branches differ.
     Work,
     /// Mispredictions times their penalty.
@@ -34,6 +36,7 @@ impl Cause {
             Cause::Placement => "placement",
             Cause::IdenticalCode => "identical-code",
             Cause::SameLoops => "same-loops",
+            Cause::Modes => "modes",
             Cause::Work => "work",
             Cause::Prediction => "prediction",
             Cause::Input => "input",

@@ -10,6 +10,7 @@ use super::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use super::decide::{DecidedEstimate, as_built_says};
 use super::draft::{Draft, draft_all};
 use super::input_dependence::{InputDependence, input_cause, input_dependence};
+use super::modes;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
 use super::reasons;
@@ -127,6 +128,7 @@ fn settle(
     found.causes.extend(attribution::identical_code(contrast));
     let same_loops = attribution::same_loops(contrast, found.code.map(|code| code.ratio.ln()));
     found.causes.extend(same_loops.filter(|_| found.verdict != Verdict::Equivalent));
+    found.causes.extend(modes::cause(contrast, found.code, options));
     found.causes.extend(noise.as_ref().map(|reason| attribution::noise(reason, found.code)));
     found.causes.extend(attribution::build(contrast, &options.unoptimised_flags));
     set_need(&mut found, draft, options);
