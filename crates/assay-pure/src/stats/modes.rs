@@ -3,22 +3,24 @@
 //! Some loops do on some processors: the same loop in the same process at the same place takes 0.355 or 0.52 ns per byte, keeps a
 //! speed for milliseconds and changes it by itself. Then a time is not one number, and its mean moves with the share of slow visits.
 //!
-//! Method: of each visit the median of its samples, as a logarithm. What all visits of a round share is taken out (the median
-//! over processes), then what a place does (each place's fast level, the lowest tenth of its visits). Two normal distributions
-//! of one width are fitted to what is left by expectation and maximisation (Dempster, Laird and Rubin 1977), begun at the
-//! best split in two (Otsu 1979). Two modes are told where
-//! - they lie at least [`LEAST_SEPARATION`] widths apart (Ashman, Bird and Zepf 1994 ask for 2) and differ by more than the smallest
-//!   effect of interest;
-//! - there is a valley: a third of their distance holds fewer visits in the middle than around either mode. With one mode, a
-//!   stretch nearer to it holds no fewer than one as long beyond it, so a sign test at [`VALLEY`] asks this on either side;
+//! Method: of each visit the median of its samples, as a logarithm, without what all visits of a round share (the median over
+//! processes of what a round adds to a process). At each place two normal distributions of one width are fitted by
+//! expectation and maximisation (Dempster, Laird and Rubin 1977), begun at the best split in two (Otsu 1979): what a place
+//! adds, and by how much its modes differ, is its own. Two modes are told where
+//! - they lie at least [`LEAST_SEPARATION`] widths apart (Ashman, Bird and Zepf 1994 ask for 2) and on average differ by more than the
+//!   smallest effect of interest;
+//! - there is a valley: over all such places, a third of the distance holds fewer visits in the middle than around either mode.
+//!   With one mode, a stretch nearer to it holds no fewer than one as long beyond it, so a sign test at [`VALLEY`] asks
+//!   this on either side;
 //! - processes change between them: what a process keeps is placement, not a mode.
 //!
-//! Limits: two modes; the rarer one needs about ten visits. Samples beside a busy sibling thread have to be left out before.
-//! Checked: EM against scikit-learn's GaussianMixture (tied); the whole against a transcription into Python, 600 campaigns of 192
-//! visits a row: none told of one mode (normal, wide, outliers in 5 to 60 % of visits, processes that differ by up to 20 %), all of a
-//! gap of 46 % in a fifth of the visits, 99 % in a tenth, 51 % in a twentieth; of a gap of 10.5 % (seven widths) in 15 %, 86 %.
+//! Limits: two modes; the rarer one needs about ten visits, three at a place. Samples beside a busy sibling thread have to be
+//! left out before.
+//! Checked: EM against scikit-learn's GaussianMixture (tied); the whole against a transcription into Python, 400 campaigns of 192
+//! visits a row: none told of one mode (normal, wide, outliers in 3 to 60 % of visits, processes that differ by 1 to 20 %); all of
+//! a gap of 46 % in a fifth of the visits, 95 % in a tenth, 24 % in a twentieth; of gaps that differ by place all.
 
-use super::quantile::{median, quantile};
+use super::quantile::median;
 use std::collections::BTreeMap;
 
 /// Distance of the modes in standard deviations of one of them, times √2 for two of one width in the literature's D.
@@ -27,6 +29,8 @@ const LEAST_SEPARATION: f64 = 3.0;
 const VALLEY: f64 = 0.001;
 /// Fewer visits tell nothing.
 const LEAST_VISITS: usize = 24;
+/// Visits that either mode must have at a place.
+const LEAST_AT_A_PLACE: usize = 3;
 /// Processes that must have been seen in both modes.
 const LEAST_CHANGING: usize = 3;
 /// Steps of expectation and maximisation, and the change at which they end.
@@ -49,10 +53,10 @@ pub struct VisitLevel {
 /// Two speeds of one piece of code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Modes {
-    /// ln(time in the slow mode / time in the fast one), above 0.
+    /// Mean over slow visits of ln(time in the slow mode / time in the fast one) at their place, above 0.
     pub log_gap: f64,
-    /// Share of visits in the slow mode, 0 to 1.
-    pub slow_share: f64,
+    /// Places at which both modes were seen, ascending.
+    pub places: Vec<u32>,
     /// Of each visit, in the order given: was it in the slow mode?
     pub slow: Vec<bool>,
 }
@@ -65,21 +69,56 @@ pub fn modes(visits: &[VisitLevel], least_log_gap: f64) -> Option<Modes> {
     if visits.len() < LEAST_VISITS || visits.iter().any(|visit| !visit.log.is_finite()) {
         return None;
     }
-    let levels = without_rounds_and_places(visits);
-    let fit = TwoNormals::fitted(&levels)?;
-    let slow: Vec<bool> = levels.iter().map(|level| fit.probability_of_upper(*level) > 0.5).collect();
+    let levels = without_rounds(visits);
+    let mut at_place: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (at, visit) in visits.iter().enumerate() {
+        at_place.entry(visit.place).or_default().push(at);
+    }
+    let (mut slow, mut places, mut near, mut gaps) =
+        (vec![false; visits.len()], Vec::new(), Near::default(), 0.0);
+    for (place, of_place) in at_place {
+        let values: Vec<f64> = of_place.iter().map(|at| levels[*at]).collect();
+        let Some(fit) = TwoNormals::fitted(&values).filter(TwoNormals::is_apart) else { continue };
+        let upper: Vec<bool> = values.iter().map(|value| fit.probability_of_upper(*value) > 0.5).collect();
+        let in_slow = upper.iter().filter(|upper| **upper).count();
+        if in_slow.min(upper.len() - in_slow) < LEAST_AT_A_PLACE {
+            continue;
+        }
+        near.add(&fit, &values);
+        gaps += (fit.upper - fit.lower) * in_slow as f64;
+        places.push(place);
+        of_place.iter().zip(upper).for_each(|(at, upper)| slow[*at] = upper);
+    }
     let in_slow = slow.iter().filter(|slow| **slow).count();
-    let log_gap = fit.upper - fit.lower;
-    let is_clear = log_gap >= LEAST_SEPARATION * fit.width && fit.has_valley(&levels);
-    (is_clear && log_gap > least_log_gap && is_changing(visits, &slow)).then(|| Modes {
-        log_gap,
-        slow_share: in_slow as f64 / slow.len() as f64,
-        slow,
-    })
+    let log_gap = gaps / in_slow.max(1) as f64;
+    let is_told = near.is_valley() && log_gap > least_log_gap && is_changing(visits, &slow);
+    is_told.then_some(Modes { log_gap, places, slow })
 }
 
-/// Logarithms of the visits without what a round does to all of them and what a place does.
-fn without_rounds_and_places(visits: &[VisitLevel]) -> Vec<f64> {
+/// Visits near the modes, and midway between them.
+#[derive(Default)]
+struct Near {
+    fast: usize,
+    middle: usize,
+    slow: usize,
+}
+
+impl Near {
+    fn add(&mut self, fit: &TwoNormals, values: &[f64]) {
+        let half = (fit.upper - fit.lower) / 6.0;
+        let around = |centre: f64| values.iter().filter(|value| (*value - centre).abs() < half).count();
+        self.fast += around(fit.lower);
+        self.middle += around((fit.lower + fit.upper) / 2.0);
+        self.slow += around(fit.upper);
+    }
+
+    fn is_valley(&self) -> bool {
+        [self.fast, self.slow].into_iter().all(|mode| sign_test(mode, self.middle) < VALLEY)
+    }
+}
+
+/// Logarithms of the visits without what a round does to all of them.
+fn without_rounds(visits: &[VisitLevel]) -> Vec<f64> {
     let of_process = grouped(visits, |visit| visit.process, |visit| visit.log);
     let usual: BTreeMap<u32, f64> =
         of_process.into_iter().filter_map(|(process, logs)| Some((process, median(&logs)?))).collect();
@@ -88,12 +127,7 @@ fn without_rounds_and_places(visits: &[VisitLevel]) -> Vec<f64> {
         .into_iter()
         .filter_map(|(round, offs)| Some((round, median(&offs)?)))
         .collect();
-    let calm = |visit: &VisitLevel| visit.log - of_round.get(&visit.round).copied().unwrap_or_default();
-    let fast: BTreeMap<u32, f64> = grouped(visits, |visit| visit.place, calm)
-        .into_iter()
-        .filter_map(|(place, logs)| Some((place, quantile(&logs, 0.1)?)))
-        .collect();
-    visits.iter().map(|visit| calm(visit) - fast.get(&visit.place).copied().unwrap_or_default()).collect()
+    visits.iter().map(|visit| visit.log - of_round.get(&visit.round).copied().unwrap_or_default()).collect()
 }
 
 fn grouped(
@@ -167,12 +201,8 @@ impl TwoNormals {
         (width > 0.0).then_some(TwoNormals { lower, upper, width, share: above / count })
     }
 
-    /// Whether fewer values lie midway between both than around either.
-    fn has_valley(&self, values: &[f64]) -> bool {
-        let half = (self.upper - self.lower) / 6.0;
-        let around = |centre: f64| values.iter().filter(|value| (*value - centre).abs() < half).count();
-        let middle = around((self.lower + self.upper) / 2.0);
-        [self.lower, self.upper].into_iter().all(|mode| sign_test(around(mode), middle) < VALLEY)
+    fn is_apart(&self) -> bool {
+        self.upper - self.lower >= LEAST_SEPARATION * self.width
     }
 
     fn probability_of_upper(&self, value: f64) -> f64 {

@@ -1,9 +1,9 @@
 //! Code that runs at two speeds at one place, compared speed by speed: a cause of differences, and of wide intervals.
 //!
-//! Method: the visits of each side are split by [`crate::stats::modes`]. A side's fast time is the mean over the places of
-//! what its fast visits take; its slow time is longer by the mean gap at places with both. Ratios in either mode, and the difference
-//! of the shares of slow visits, get intervals by the jackknife over rotations (Efron and Stein 1981), as visits of one
-//! process depend on each other. The verdict stays that of the mean over all visits: a long run has both modes, too.
+//! Method: the visits of each side are split by [`crate::stats::modes`]. In the fast mode the sides are compared by the mean over all
+//! places of what their fast visits take, in the slow mode over the places at which both sides have it. These ratios, and the
+//! difference of the shares of slow visits, get intervals by the jackknife over rotations (Efron and Stein 1981), as visits of
+//! one process depend on each other. The verdict stays that of the mean over all visits: a long run has both modes, too.
 //! Limits: those of the split; visits of the as-built link are not counted, as they are of one place.
 //! Checked: drawn campaigns of known modes, in the tests.
 
@@ -17,7 +17,7 @@ use crate::stats::interval::{Interval, t_interval};
 use crate::stats::margin::Margin;
 use crate::stats::modes::{Modes, VisitLevel, modes};
 use crate::stats::quantile::median;
-use crate::words::{fraction, plural, time};
+use crate::words::{fraction, list, plural, time};
 use std::collections::BTreeMap;
 
 /// The modes of either side as a cause, where one has two; `code` is the effect over all visits.
@@ -79,32 +79,65 @@ impl SideVisits {
         self.modes.as_ref().is_some_and(|modes| modes.slow[visit])
     }
 
-    /// Levels without one rotation.
+    /// Levels without one rotation. None where nothing is left.
     fn levels(&self, left_out: Option<u32>) -> Option<Levels> {
-        let mut places: BTreeMap<u32, [(f64, f64); 2]> = BTreeMap::new();
-        for (at, visit) in
-            self.visits.iter().enumerate().filter(|(at, _)| Some(self.rotations[*at]) != left_out)
-        {
-            let (sum, count) = &mut places.entry(visit.place).or_default()[usize::from(self.is_slow(at))];
-            (*sum, *count) = (*sum + visit.log, *count + 1.0);
+        let mut places: BTreeMap<u32, [MeanOf; 2]> = BTreeMap::new();
+        let kept = self.visits.iter().enumerate().filter(|(at, _)| Some(self.rotations[*at]) != left_out);
+        for (at, visit) in kept {
+            places.entry(visit.place).or_default()[usize::from(self.is_slow(at))].add(visit.log);
         }
-        let fast: Vec<f64> =
-            places.values().filter(|[fast, _]| fast.1 > 0.0).map(|[(sum, count), _]| sum / count).collect();
-        let both = || places.values().filter(|[fast, slow]| fast.1 > 0.0 && slow.1 > 0.0);
-        let gaps: f64 = both().map(|[fast, slow]| (slow.0 / slow.1 - fast.0 / fast.1) * slow.1).sum();
-        let weight: f64 = both().map(|[_, slow]| slow.1).sum();
-        let of_mode = |mode: usize| places.values().map(|counts| counts[mode].1).sum::<f64>();
-        let log_fast = (!fast.is_empty()).then(|| fast.iter().sum::<f64>() / fast.len() as f64)?;
-        let log_slow = (weight > 0.0).then(|| log_fast + gaps / weight);
-        Some(Levels { log_fast, log_slow, slow_share: of_mode(1) / (of_mode(0) + of_mode(1)) })
+        let of_mode = |mode: usize| -> BTreeMap<u32, f64> {
+            places.iter().filter_map(|(place, modes)| Some((*place, modes[mode].get()?))).collect()
+        };
+        let visits = |mode: usize| places.values().map(|modes| modes[mode].count).sum::<f64>();
+        let (all, slow_visits) = (visits(0) + visits(1), visits(1));
+        (all > 0.0).then(|| Levels { fast: of_mode(0), slow: of_mode(1), slow_share: slow_visits / all })
     }
 }
 
-/// What a side takes in either mode.
+/// A mean on its way.
+#[derive(Clone, Copy, Default)]
+struct MeanOf {
+    sum: f64,
+    count: f64,
+}
+
+impl MeanOf {
+    fn add(&mut self, value: f64) {
+        (self.sum, self.count) = (self.sum + value, self.count + 1.0);
+    }
+
+    fn get(self) -> Option<f64> {
+        (self.count > 0.0).then(|| self.sum / self.count)
+    }
+}
+
+fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut mean = MeanOf::default();
+    values.into_iter().for_each(|value| mean.add(value));
+    mean.get()
+}
+
+/// What a side takes in either mode, by place, logarithms.
 struct Levels {
-    log_fast: f64,
-    log_slow: Option<f64>,
+    fast: BTreeMap<u32, f64>,
+    slow: BTreeMap<u32, f64>,
     slow_share: f64,
+}
+
+impl Levels {
+    /// Mean times of both modes over the places that have both.
+    fn speeds(&self) -> Option<(f64, f64)> {
+        let both = || self.fast.iter().filter_map(|(place, fast)| Some((*fast, *self.slow.get(place)?)));
+        Some((mean(both().map(|both| both.0))?.exp(), mean(both().map(|both| both.1))?.exp()))
+    }
+
+    /// ln ratios to another side: in the fast mode, and in the slow one where there are places at which both have it.
+    fn against(&self, other: &Levels) -> Option<(f64, Option<f64>)> {
+        let fast = mean(self.fast.values().copied())? - mean(other.fast.values().copied())?;
+        let slow = self.slow.iter().filter_map(|(place, slow)| Some(slow - other.slow.get(place)?));
+        Some((fast, mean(slow)))
+    }
 }
 
 /// Both sides, mode by mode.
@@ -121,9 +154,8 @@ impl ByMode {
     fn of(sides: &[SideVisits; 2], alpha: f64) -> Option<ByMode> {
         let figures = |left_out: Option<u32>| {
             let [candidate, baseline] = [sides[0].levels(left_out)?, sides[1].levels(left_out)?];
-            let slow = candidate.log_slow.zip(baseline.log_slow).map(|(one, other)| one - other);
-            let shares = candidate.slow_share - baseline.slow_share;
-            Some((candidate.log_fast - baseline.log_fast, slow, shares))
+            let (fast, slow) = candidate.against(&baseline)?;
+            Some((fast, slow, candidate.slow_share - baseline.slow_share))
         };
         let (fast, slow, shares) = figures(None)?;
         let mut rotations: Vec<u32> = sides.iter().flat_map(|side| side.rotations.iter().copied()).collect();
@@ -161,14 +193,15 @@ fn evidence(contrast: &ObservedContrast, sides: &[SideVisits; 2], found: &ByMode
     let speeds = |name: &str, side: &SideVisits| {
         let levels = side.levels(None)?;
         let visits = plural(side.visits.len() as u64, "visit");
-        Some(match levels.log_slow.filter(|_| side.modes.is_some()) {
-            Some(slow) => format!(
-                "{name} runs at {} or {} per unit, slow in {} of {visits}",
-                time(levels.log_fast.exp()),
-                time(slow.exp()),
+        Some(match (levels.speeds(), side.modes.as_ref()) {
+            (Some((fast, slow)), Some(modes)) => format!(
+                "{name} runs at {} or {} per unit{}, slow in {} of {visits}",
+                time(fast),
+                time(slow),
+                where_both(contrast, &modes.places, levels.fast.len()),
                 fraction(levels.slow_share)
             ),
-            None => format!("{name} runs at {} per unit in all of {visits}", time(levels.log_fast.exp())),
+            _ => format!("{name} has one speed in all of {visits}"),
         })
     };
     let told = [speeds(&candidate, &sides[0]), speeds(&baseline, &sides[1])];
@@ -194,6 +227,15 @@ fn evidence(contrast: &ObservedContrast, sides: &[SideVisits; 2], found: &ByMode
         time(sides[1].mean_ns)
     ));
     text
+}
+
+/// " where it starts at 0 and 48 of its 64-byte line", where that is not everywhere.
+fn where_both(contrast: &ObservedContrast, places: &[u32], all: usize) -> String {
+    if !contrast.has_entries || places.len() == all {
+        return String::new();
+    }
+    let offsets: Vec<String> = places.iter().map(u32::to_string).collect();
+    format!(" where it starts at {} of its {LINE_BYTES}-byte line", list(&offsets))
 }
 
 #[cfg(test)]

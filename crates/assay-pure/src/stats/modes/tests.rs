@@ -88,9 +88,9 @@ fn both_speeds_their_shares_and_who_was_slow_are_found() {
     let visits = drawn.visits(&mut Chance::of(5));
     let found = modes(&visits, 0.01).expect("two modes");
     assert!((found.log_gap - 0.38).abs() < 0.02, "{}", found.log_gap);
-    assert!((found.slow_share - 0.2).abs() < 0.08, "{}", found.slow_share);
-    let slow = found.slow.iter().filter(|slow| **slow).count();
-    assert_eq!(slow as f64 / visits.len() as f64, found.slow_share);
+    let share = found.slow.iter().filter(|slow| **slow).count() as f64 / visits.len() as f64;
+    assert!((share - 0.2).abs() < 0.08, "{share}");
+    assert_eq!(found.places, [0, 1, 2, 3]);
 }
 
 #[test]
@@ -104,9 +104,9 @@ fn what_has_one_mode_is_not_split() {
 
 #[test]
 fn two_speeds_are_found_where_the_slow_one_has_a_tenth_of_the_visits() {
-    // The transcription into Python: 99 %, 86 % and all.
-    assert!(Drawn { gap: 0.38, slow: 0.1, ..CALM }.told(40) >= 37);
-    assert!(Drawn { gap: 0.1, slow: 0.15, visits: 0.01, ..CALM }.told(40) >= 28);
+    // The transcription into Python: 95 %, 91 % and all.
+    assert!(Drawn { gap: 0.38, slow: 0.1, ..CALM }.told(40) >= 34);
+    assert!(Drawn { gap: 0.1, slow: 0.15, visits: 0.01, ..CALM }.told(40) >= 32);
     assert_eq!(Drawn { gap: 0.38, slow: 0.5, ..CALM }.told(40), 40);
 }
 
@@ -117,6 +117,20 @@ fn the_sign_test_is_the_tail_of_a_binomial_distribution() {
     assert!((sign_test(20, 7) - 0.009_578_645_229_339_6).abs() < 1e-12);
     assert!((sign_test(0, 0) - 1.0).abs() < 1e-15);
     assert!(sign_test(900, 300) < 1e-60 && sign_test(2, 9) > 0.99);
+}
+
+#[test]
+fn a_place_may_have_one_speed_beside_others_with_two() {
+    let mut visits = Drawn { gap: 0.38, slow: 0.3, ..CALM }.visits(&mut Chance::of(2));
+    let one = CALM.visits(&mut Chance::of(3));
+    visits
+        .iter_mut()
+        .zip(one)
+        .filter(|(visit, _)| visit.place % 2 == 1)
+        .for_each(|(visit, calm)| *visit = calm);
+    let found = modes(&visits, 0.01).expect("two modes at two places");
+    assert_eq!(found.places, [0, 2]);
+    assert!(visits.iter().zip(&found.slow).all(|(visit, slow)| !slow || visit.place % 2 == 0));
 }
 
 #[test]
