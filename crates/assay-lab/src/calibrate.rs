@@ -2,9 +2,11 @@
 //! right.
 
 mod kernels;
+mod pair;
 pub mod peers;
 pub mod tally;
 pub mod truth;
 
-pub use tally::{OutcomeTally, Said, Trial, TruthOutcome, outcome};
-pub use truth::{KnownPair, PairKind, PairSource, Truth, read_pairs};
+pub use pair::{KnownPair, PairKind, PairSource, Truth};
+pub use tally::{OutcomeTally, Trial, TruthOutcome, outcome};
+pub use truth::read_pairs;

@@ -27,6 +27,7 @@ mod select;
 pub mod sides;
 mod sources;
 pub mod spec;
+mod tree;
 mod unchanged;
 
 pub(crate) use lead::planned;

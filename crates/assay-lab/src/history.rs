@@ -13,6 +13,7 @@ use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::compare::Gate;
 use assay_pure::history::Sensitivity;
+use assay_pure::stats::margin::Margin;
 use assay_report::history::{HISTORY_SCHEMA, HistoryPage, answer};
 use std::path::PathBuf;
 
@@ -48,7 +49,7 @@ pub fn page(asked: &HistoryRequest) -> Result<HistoryPage> {
     if let Some(since) = &asked.since {
         read.keep_from(since)?;
     }
-    let sensitivity = Sensitivity { minimum: read.minimum_effect.ln_1p(), ..Sensitivity::default() };
+    let sensitivity = Sensitivity { minimum: Margin::of(read.minimum_effect).ln(), ..Sensitivity::default() };
     let mut series = series::all(&read);
     for one in &mut series {
         series::examine(one, &read, &sensitivity);

@@ -13,17 +13,19 @@ mod rows;
 #[cfg(test)]
 pub(crate) mod sample;
 mod sweeps;
+mod unusable;
 
 pub use comparisons::{ComparisonRow, FigureRow, NewComparison, SideRow, VisitRow};
 pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow};
 
 pub use heads::Led;
 pub use imports::{ImportedFigure, ImportedRow, NewImport};
-pub use ledger::{FORMAT, Ledger, Unusable};
+pub use ledger::{FORMAT, Ledger};
 pub use overview::{Advance, Kept, KeptRow};
 pub use owner::APPLICATION_ID;
 pub use rows::{
     AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow,
-    IdentityRow, InputRow, NewCampaign, ProcessRow, Round, SampleRow,
+    IdentityRow, InputRow, NewCampaign, ProcessRow, ProvenAnswer, Round, SampleRow,
 };
 pub use sweeps::{NewSweep, SweepPoint, SweepRow, SweepStep};
+pub use unusable::Unusable;

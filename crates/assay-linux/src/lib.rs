@@ -25,6 +25,7 @@ pub mod pin;
 pub mod process;
 pub mod pulse;
 pub mod shared;
+pub mod wait;
 pub mod window;
 
 pub use cache::user_cache;

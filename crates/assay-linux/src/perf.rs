@@ -20,8 +20,8 @@ mod front_end;
 mod refusal;
 mod running;
 
-pub use command::{CommandCounters, CommandEnd, CommandEnding, spawn};
+pub use command::{CommandCounters, CommandEnding, spawn};
 pub use counter::{Counter, CounterReading, Target};
-pub use event::{CounterEvent, KNOWN, Scope, UnknownEvent};
+pub use event::{CounterEvent, KNOWN, UnknownEvent};
 pub use refusal::{CounterRefusal, RefusalCause, RefusalContext};
 pub use running::RunningCounters;

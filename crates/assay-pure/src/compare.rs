@@ -9,30 +9,11 @@ mod gates;
 mod observe;
 mod order;
 
+pub use crate::verdict::build::Side;
 pub use gate::{Gate, GateError};
 pub use gates::{Gates, GatesError};
 pub use observe::{Benchmark, Missing, VisitResult, benchmarks, contrasts};
 pub use order::{PHASES, Visit, round};
-
-/// The two sides, in the order of their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Side {
-    /// What it is compared with.
-    Baseline,
-    /// What is in question.
-    Candidate,
-}
-
-impl Side {
-    /// Both, the baseline first.
-    pub const BOTH: [Side; 2] = [Side::Baseline, Side::Candidate];
-
-    /// 0 for the baseline, 1 for the candidate.
-    pub fn number(self) -> usize {
-        self as usize
-    }
-}
 
 /// Where the code lay during a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -16,31 +16,9 @@ mod tokens;
 #[cfg(test)]
 mod unlinked;
 
+use crate::language::Language;
 use items::{Definition, FileDefinitions};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-
-/// A language by how its text is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// C, C++ and what is included into them.
-    C,
-    /// Rust.
-    Rust,
-}
-
-impl Language {
-    /// Of a file's name; none for what has no definitions.
-    pub fn of(file: &str) -> Option<Language> {
-        let (_, ending) = file.rsplit_once('.')?;
-        match ending {
-            "c" | "h" | "cc" | "cpp" | "cxx" | "C" | "hh" | "hpp" | "hxx" | "inc" | "inl" | "ipp" | "tcc"
-            | "tpp" | "txx" | "ixx" | "cppm" | "c++" | "h++" | "H" | "cu" | "cuh" | "def" | "impl" | "m"
-            | "mm" => Some(Language::C),
-            "rs" => Some(Language::Rust),
-            _ => None,
-        }
-    }
-}
 
 /// The source files of one tree.
 #[derive(Debug, Default)]

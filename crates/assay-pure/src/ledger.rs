@@ -72,6 +72,54 @@ words! {
     Skipped = "skipped",
 }
 
+/// What a ledger keeps; pages call it by the verb that measures it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Kept {
+    /// A campaign of an experiment, those of sweeps not among them.
+    #[serde(rename = "run")]
+    Campaign,
+    /// A comparison of builds or commands.
+    #[serde(rename = "compare")]
+    Comparison,
+    /// A sweep.
+    #[serde(rename = "sweep")]
+    Sweep,
+    /// An optimisation diary.
+    #[serde(rename = "stages")]
+    Diary,
+}
+
+impl Kept {
+    /// All of them.
+    pub const ALL: [Kept; 4] = [Kept::Campaign, Kept::Comparison, Kept::Sweep, Kept::Diary];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kept::Campaign => "campaign",
+            Kept::Comparison => "comparison",
+            Kept::Sweep => "sweep",
+            Kept::Diary => "diary",
+        }
+    }
+
+    /// The verb that measures it.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Kept::Campaign => "run",
+            Kept::Comparison => "compare",
+            Kept::Sweep => "sweep",
+            Kept::Diary => "stages",
+        }
+    }
+
+    /// By its own name or that of its verb.
+    pub fn of(word: &str) -> Option<Kept> {
+        Self::ALL.into_iter().find(|kind| [kind.name(), kind.verb()].contains(&word))
+    }
+}
+
 words! {
     /// Why measuring ended.
     Stopped:

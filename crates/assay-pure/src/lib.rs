@@ -4,6 +4,7 @@
 //! numeric claim can be tested against an independent source.
 #![forbid(unsafe_code)]
 
+pub mod command;
 pub mod compare;
 pub mod definitions;
 pub mod discover;
@@ -12,6 +13,7 @@ pub mod experiment;
 pub mod figures;
 pub mod history;
 pub mod inputs;
+pub mod language;
 pub mod ledger;
 pub mod limits;
 pub mod parquet;

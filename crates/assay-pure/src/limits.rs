@@ -13,7 +13,7 @@ mod levels;
 
 pub use binding::{Bound, LimitKind, LimitSource, LimitStanding, MeasuredRow, Misses, binding};
 pub use kept::{LimitsError, SCHEMA};
-pub use levels::{ChaseCurve, CurvePoint, DataCache, Moved, cache_sizes, levels};
+pub use levels::{ChaseCurve, CurvePoint, DataCache, Moved, PageSize, cache_sizes, levels};
 
 use crate::stats::interval::median_interval;
 use crate::stats::quantile::median;

@@ -6,6 +6,7 @@
 //! tells order and overlap; the figures stand beside it.
 
 use crate::page::RatioInterval;
+use assay_pure::stats::margin::Margin;
 use assay_pure::words;
 
 /// The code effect.
@@ -25,7 +26,7 @@ pub(crate) const MOST: usize = 31;
 
 /// What a bar shows.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Effect {
+pub(crate) struct ForestBar {
     /// The code effect with its interval.
     pub(crate) code: Option<RatioInterval>,
     /// The plain link's ratio.
@@ -34,18 +35,18 @@ pub(crate) struct Effect {
 
 /// The axis that all bars of a table share.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Forest {
+pub(crate) struct ForestColumn {
     low: f64,
     high: f64,
     margin: f64,
     columns: usize,
 }
 
-impl Forest {
+impl ForestColumn {
     /// The axis over some effects, in so many columns; none where there is nothing to show.
     ///
     /// Input: `margin`, the minimum effect, a fraction.
-    pub(crate) fn over(effects: &[Effect], margin: f64, columns: usize) -> Option<Self> {
+    pub(crate) fn over(effects: &[ForestBar], margin: f64, columns: usize) -> Option<Self> {
         let known = |value: &f64| value.is_finite();
         let points = effects.iter().flat_map(|effect| {
             [effect.code.map(|code| code.ratio.ln()), effect.as_built.map(f64::ln)].into_iter().flatten()
@@ -54,7 +55,7 @@ impl Forest {
         if points.is_empty() {
             return None;
         }
-        let margin = margin.ln_1p();
+        let margin = Margin::of(margin).ln();
         let least = ROOM.1 * margin;
         let low = points.iter().fold(-least, |low, &point| low.min(ROOM.0 * point));
         let high = points.iter().fold(least, |high, &point| high.max(ROOM.0 * point));
@@ -98,7 +99,7 @@ impl Forest {
     }
 
     /// One bar, as wide as the column.
-    pub(crate) fn bar(&self, effect: Effect) -> String {
+    pub(crate) fn bar(&self, effect: ForestBar) -> String {
         let mut letters = vec![' '; self.columns];
         for end in [-self.margin, self.margin] {
             letters[self.cell(end)] = MARGIN;
@@ -129,15 +130,15 @@ impl Forest {
 mod tests {
     use super::*;
 
-    fn effect(ratio: f64, half: f64, as_built: Option<f64>) -> Effect {
+    fn effect(ratio: f64, half: f64, as_built: Option<f64>) -> ForestBar {
         let (lower, upper) = (ratio * (1.0 - half), ratio * (1.0 + half));
-        Effect { code: Some(RatioInterval { ratio, lower, upper }), as_built }
+        ForestBar { code: Some(RatioInterval { ratio, lower, upper }), as_built }
     }
 
     #[test]
     fn a_bar_has_its_estimate_in_its_interval_and_no_difference_where_it_is() {
         let effects = [effect(0.8, 0.05, None), effect(1.25, 0.05, Some(0.9)), effect(1.0, 0.004, None)];
-        let forest = Forest::over(&effects, 0.05, 21).unwrap();
+        let forest = ForestColumn::over(&effects, 0.05, 21).unwrap();
         let bars = effects.map(|effect| forest.bar(effect));
         assert_eq!(bars[0], "──●──   ┊ │ ┊        ");
         assert_eq!(bars[1], "      ○ ┊ │ ┊   ──●──");
@@ -149,16 +150,16 @@ mod tests {
     #[test]
     fn what_reaches_beyond_the_axis_ends_in_an_arrow() {
         let wide =
-            Effect { code: Some(RatioInterval { ratio: 1.02, lower: 0.5, upper: 2.5 }), as_built: None };
-        let forest = Forest::over(&[wide], 0.01, 13).unwrap();
+            ForestBar { code: Some(RatioInterval { ratio: 1.02, lower: 0.5, upper: 2.5 }), as_built: None };
+        let forest = ForestColumn::over(&[wide], 0.01, 13).unwrap();
         let bar = forest.bar(wide);
         assert!(bar.starts_with('‹') && bar.ends_with('›') && bar.contains('●'), "{bar}");
     }
 
     #[test]
     fn nothing_measured_has_no_bars() {
-        assert!(Forest::over(&[Effect { code: None, as_built: None }], 0.01, 21).is_none());
-        let blank = Forest::over(&[effect(1.1, 0.01, None)], 0.01, 21).unwrap();
-        assert!(!blank.bar(Effect { code: None, as_built: None }).contains(ESTIMATE));
+        assert!(ForestColumn::over(&[ForestBar { code: None, as_built: None }], 0.01, 21).is_none());
+        let blank = ForestColumn::over(&[effect(1.1, 0.01, None)], 0.01, 21).unwrap();
+        assert!(!blank.bar(ForestBar { code: None, as_built: None }).contains(ESTIMATE));
     }
 }

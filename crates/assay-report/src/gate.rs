@@ -1,5 +1,7 @@
 //! What became of a gate: of a comparison of two builds, or of an experiment's variants.
 
+pub use crate::page::GateResult;
+
 use crate::compare::ComparePage;
 use crate::ink::Ink;
 use crate::page::{Axis, Page, PageCell, PageContrast, Stopped};
@@ -7,25 +9,6 @@ use crate::prose::escape;
 use crate::sheet::Sheet;
 use assay_pure::compare::{Gate, Gates};
 use assay_pure::words;
-use serde::{Deserialize, Serialize};
-
-/// A gate's result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct GateResult {
-    /// As the user wrote it: a gate, or the file that has one for each pattern of names.
-    pub gate: String,
-    /// Whether the build may pass.
-    pub passed: bool,
-    /// Benchmarks that fail it.
-    pub failed: Vec<String>,
-    /// What may be slower by more than the gate allows: benchmarks whose interval reaches so far, and what was not compared.
-    #[serde(default)]
-    pub undecided: Vec<String>,
-    /// Patterns of the file that match no name.
-    #[serde(default)]
-    pub unmatched: Vec<String>,
-}
 
 impl GateResult {
     /// The gate on an experiment: each variant beside the baseline. It passes where all were compared and none can be slower by

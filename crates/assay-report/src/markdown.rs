@@ -2,13 +2,13 @@
 
 use crate::answer::next;
 use crate::page::{FailureKind, Page};
-use crate::picture::{Reference, reference};
+use crate::picture::{PictureReference, reference};
 use crate::prose::escape;
 use crate::terminal::verdicts::every_contrast;
 use assay_pure::words;
 
 /// The page as GitHub-flavoured Markdown, with pictures that were drawn of it.
-pub fn markdown(page: &Page, pictures: &[Reference]) -> String {
+pub fn markdown(page: &Page, pictures: &[PictureReference]) -> String {
     let mut text = format!("### assay run: {}\n\n", escape(&page.experiment));
     if !page.question.is_empty() {
         text += &format!("*{}*\n\n", escape(&page.question));
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn the_summary_is_the_golden_text() {
-        let picture = Reference { kind: Picture::Svg, address: "picture-run.svg".to_owned() };
+        let picture = PictureReference { kind: Picture::Svg, address: "picture-run.svg".to_owned() };
         golden::assert_golden("run.md", &markdown(&sample::page(), &[picture]));
     }
 }

@@ -8,6 +8,7 @@ mod cell;
 mod contrast;
 mod count;
 mod finding;
+mod gate;
 mod interval;
 mod limit;
 
@@ -17,10 +18,11 @@ pub use self::cell::{
 pub use self::contrast::{InputDependentContrast, PageContrast, PageTwinControl};
 pub use self::count::{BranchCost, CellResidual, Count, ExplainedTimes, LearnedInput};
 pub use self::finding::{FindingKind, PageFinding};
+pub use self::gate::GateResult;
 pub use self::interval::MedianInterval;
 pub use self::limit::{CellLimit, LimitsUsed};
 // Words that the JSON shares with what decides: defined there, spelt once.
-pub use assay_pure::experiment::Axis;
+pub use assay_pure::experiment::{Axis, CacheState, Measure};
 pub use assay_pure::ledger::Stopped;
 pub use assay_pure::limits::{LimitKind, LimitSource, LimitStanding};
 pub use assay_pure::verdict::{
@@ -28,7 +30,6 @@ pub use assay_pure::verdict::{
     TwinVerdict, Verdict,
 };
 
-use crate::gate::GateResult;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -280,28 +281,18 @@ pub struct PageInput {
     pub recipe: Option<String>,
     /// What a decoder and its predictor see in it (length histogram, entropies, period); its keys are not fixed by this schema.
     pub description: serde_json::Value,
-    /// What is cold when a call begins: `hot`, `rotating`, `cold_data`, `cold_code`.
-    #[serde(default = "hot")]
-    #[cfg_attr(test, schemars(extend("enum" = ["hot", "rotating", "cold_data", "cold_code"])))]
-    pub state: String,
-    /// `throughput`, or `latency` where each call waits for the last one's answer.
-    #[serde(default = "throughput")]
-    #[cfg_attr(test, schemars(extend("enum" = ["throughput", "latency"])))]
-    pub measure: String,
+    /// What is cold when a call begins.
+    #[serde(default)]
+    pub state: CacheState,
+    /// Whether calls wait for each other.
+    #[serde(default)]
+    pub measure: Measure,
     /// Copies that calls rotate over; null in other states.
     #[serde(default)]
     pub copies: Option<u64>,
     /// The file's input of which this is another use; null for the file's own.
     #[serde(default)]
     pub of: Option<String>,
-}
-
-fn hot() -> String {
-    "hot".into()
-}
-
-fn throughput() -> String {
-    "throughput".into()
 }
 
 /// A claim of the file, and what was found.

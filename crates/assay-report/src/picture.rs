@@ -30,7 +30,7 @@ mod tests;
 pub use self::colour::Theme;
 pub use self::compare::of_comparison;
 pub use self::limits::of_limits;
-pub use self::markdown::{Reference, reference};
+pub use self::markdown::{PictureReference, reference};
 pub use self::png::png;
 pub use self::run::of_campaign;
 pub use self::scene::Scene;

@@ -12,7 +12,6 @@ pub(super) use contrasts::{built, contrast, undecided};
 use super::answer;
 use super::page::*;
 use super::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
-use crate::gate::GateResult;
 use assay_pure::compare::Gate;
 use cells::{cell, limits, page_cells};
 use contrasts::{dependence, page_contrasts};
@@ -236,21 +235,21 @@ pub(super) fn plan() -> PlanPage {
 /// One input in every use, with some contrasts; the cells' times are invented.
 pub(super) fn in_uses(contrasts: &[PageContrast]) -> Page {
     let plain = inputs().into_iter().find(|input| input.name == "p80").expect("the sample has it");
-    let used = |suffix: &str, state: &str, measure: &str, copies: Option<u64>| PageInput {
+    let used = |suffix: &str, state: CacheState, measure: Measure, copies: Option<u64>| PageInput {
         name: format!("p80{suffix}"),
-        state: state.into(),
-        measure: measure.into(),
+        state,
+        measure,
         copies,
         of: (!suffix.is_empty()).then(|| "p80".into()),
         ..plain.clone()
     };
     let inputs = vec![
-        used("", "hot", "throughput", None),
-        used("@latency", "hot", "latency", None),
-        used("@rotating", "rotating", "throughput", Some(65)),
-        used("@cold-data", "cold_data", "throughput", None),
-        used("@cold-data,latency", "cold_data", "latency", None),
-        used("@cold-code", "cold_code", "throughput", None),
+        used("", CacheState::Hot, Measure::Throughput, None),
+        used("@latency", CacheState::Hot, Measure::Latency, None),
+        used("@rotating", CacheState::Rotating, Measure::Throughput, Some(65)),
+        used("@cold-data", CacheState::ColdData, Measure::Throughput, None),
+        used("@cold-data,latency", CacheState::ColdData, Measure::Latency, None),
+        used("@cold-code", CacheState::ColdCode, Measure::Throughput, None),
     ];
     let mut cells = Vec::new();
     for (input, factor) in inputs.iter().zip([1.0, 2.4, 1.1, 14.6, 131.0, 1204.0]) {

@@ -1,6 +1,7 @@
 //! One input in several uses (hot, cold, latency), as pages, tables and answers speak of them.
 
 use super::page::{Axis, Page, PageContrast, PageInput, Verdict};
+use assay_pure::experiment::{CacheState, Measure};
 use assay_pure::words;
 
 /// An input of the experiment file and all its uses on the page, in page order.
@@ -19,7 +20,7 @@ impl UsedInput<'_> {
 }
 
 fn is_plain(input: &PageInput) -> bool {
-    input.state == "hot" && input.measure == "throughput"
+    input.state == CacheState::Hot && input.measure == Measure::Throughput
 }
 
 /// The inputs that are used in more than one way.
@@ -38,26 +39,27 @@ pub(super) fn used(page: &Page) -> Vec<UsedInput<'_>> {
 
 /// "hot", "latency", "rotating, 65 copies", "cold data, latency".
 pub(super) fn label(input: &PageInput) -> String {
-    let state = match (input.state.as_str(), input.copies) {
-        ("rotating", Some(copies)) => format!("rotating, {copies} copies"),
-        ("hot", _) if input.measure == "latency" => return "hot, latency".to_owned(),
-        (state, _) => state.replace('_', " "),
+    let latency = input.measure == Measure::Latency;
+    let state = match (input.state, input.copies) {
+        (CacheState::Rotating, Some(copies)) => format!("rotating, {copies} copies"),
+        (CacheState::Hot, _) if latency => return "hot, latency".to_owned(),
+        (state, _) => state.word().replace('_', " "),
     };
-    if input.measure == "latency" { format!("{state}, latency") } else { state }
+    if latency { format!("{state}, latency") } else { state }
 }
 
 /// "hot", "waiting for each other", "on cold data".
 fn adverb(input: &PageInput) -> String {
-    let state = match input.state.as_str() {
-        "hot" => "hot",
-        "rotating" => "rotating over copies",
-        "cold_data" => "on cold data",
-        _ => "with cold code",
+    let state = match input.state {
+        CacheState::Hot => "hot",
+        CacheState::Rotating => "rotating over copies",
+        CacheState::ColdData => "on cold data",
+        CacheState::ColdCode => "with cold code",
     };
-    match (state, input.measure.as_str()) {
-        ("hot", "latency") => "as latency".to_owned(),
-        (state, "latency") => format!("{state} as latency"),
-        (state, _) => state.to_owned(),
+    match (input.state, input.measure) {
+        (CacheState::Hot, Measure::Latency) => "as latency".to_owned(),
+        (_, Measure::Latency) => format!("{state} as latency"),
+        (_, Measure::Throughput) => state.to_owned(),
     }
 }
 

@@ -1,7 +1,8 @@
 //! The emulator: found, recent enough, and started with which arguments.
 
-use super::program::{GuestMachine, search};
+use super::program::search;
 use super::{Blame, TraceRefusal};
+use assay_pure::trace::classify::InstructionSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ pub(super) struct Emulator {
 }
 
 /// Finds the emulator for a machine.
-pub(super) fn find(machine: GuestMachine) -> Result<Emulator, TraceRefusal> {
+pub(super) fn find(machine: InstructionSet) -> Result<Emulator, TraceRefusal> {
     let name = format!("qemu-{}", machine.name());
     let install = || Some("install the package qemu-user (Debian, Ubuntu, Fedora)".to_owned());
     let path = search(name.as_ref()).map_err(|_| TraceRefusal {
@@ -60,7 +61,7 @@ fn number(version: &str) -> (u32, u32) {
 }
 
 /// The emulator's own arguments. QEMU splits a plugin's at commas; a doubled one stands for itself.
-pub(super) fn arguments(machine: GuestMachine, plugin: &Path, folder: &Path) -> Vec<OsString> {
+pub(super) fn arguments(machine: InstructionSet, plugin: &Path, folder: &Path) -> Vec<OsString> {
     let mut word = doubled_commas(plugin);
     word.push(",session=");
     word.push(doubled_commas(folder));
@@ -68,7 +69,7 @@ pub(super) fn arguments(machine: GuestMachine, plugin: &Path, folder: &Path) -> 
     let mut arguments: Vec<OsString> =
         ["-cpu", "max", "-seed", "1", "-plugin"].map(OsString::from).into_iter().collect();
     arguments.push(word);
-    if machine == GuestMachine::Aarch64 && Path::new(AARCH64_LIBRARIES).is_dir() {
+    if machine == InstructionSet::Aarch64 && Path::new(AARCH64_LIBRARIES).is_dir() {
         arguments.extend(["-L", AARCH64_LIBRARIES].map(OsString::from));
     }
     arguments
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn commas_in_paths_do_not_split_arguments() {
-        let arguments = arguments(GuestMachine::X86_64, Path::new("/a,b/p.so"), Path::new("/dev/shm/x"));
+        let arguments = arguments(InstructionSet::X86_64, Path::new("/a,b/p.so"), Path::new("/dev/shm/x"));
         assert_eq!(arguments.last(), Some(&OsString::from("/a,,b/p.so,session=/dev/shm/x")));
     }
 }

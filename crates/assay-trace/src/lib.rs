@@ -20,8 +20,10 @@ pub use plugin::carry as carry_plugin;
 pub use refusal::{Blame, TraceRefusal};
 pub use session::{TraceSession, available, check, command};
 
+use assay_pure::command::{CommandEnd, EndedBy};
 use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, BranchSite};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -216,6 +218,43 @@ pub enum TracedExit {
     Unknown,
 }
 
+impl TracedExit {
+    /// The same of a command that was not traced.
+    pub fn end(self) -> CommandEnd {
+        let (by, code, signal) = match self {
+            TracedExit::Exited(code) => (EndedBy::Itself, Some(code), None),
+            TracedExit::Signalled(signal) => (EndedBy::Itself, None, Some(signal)),
+            TracedExit::TimeLimit => (EndedBy::TimeLimit, None, None),
+            TracedExit::Replaced | TracedExit::Unknown => (EndedBy::Itself, None, None),
+        };
+        CommandEnd { by, code, signal }
+    }
+
+    /// For a table: "exit 0", "signal 11".
+    pub fn brief(self) -> String {
+        match self {
+            TracedExit::Exited(code) => format!("exit {code}"),
+            TracedExit::Signalled(signal) => format!("signal {signal}"),
+            TracedExit::Replaced => "replaced".to_owned(),
+            TracedExit::TimeLimit => "time limit".to_owned(),
+            TracedExit::Unknown => "unknown".to_owned(),
+        }
+    }
+}
+
+/// As part of a sentence: "exited with 0", "ended by signal 11".
+impl fmt::Display for TracedExit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TracedExit::Exited(code) => write!(f, "exited with {code}"),
+            TracedExit::Signalled(signal) => write!(f, "ended by signal {signal}"),
+            TracedExit::Replaced => f.write_str("replaced by another program"),
+            TracedExit::TimeLimit => f.write_str("ended at the time limit"),
+            TracedExit::Unknown => f.write_str("ended in an unknown way"),
+        }
+    }
+}
+
 /// One traced process.
 #[derive(Debug)]
 pub struct ProcessTrace<O> {
@@ -249,4 +288,17 @@ pub struct Trace<O> {
     pub processes: Vec<ProcessTrace<O>>,
     /// The emulator's version, as `7.2.22`.
     pub emulator: String,
+}
+
+impl<O> Trace<O> {
+    /// What the reader must know where the command did not end with 0: whole sentences.
+    pub fn unusual_end(&self) -> Option<String> {
+        match self.processes.first()?.ended {
+            TracedExit::Exited(code) if code != 0 => Some(format!("The command exited with code {code}.")),
+            ended @ (TracedExit::Signalled(_) | TracedExit::TimeLimit) => {
+                Some(format!("The command was {ended}: the figures cover what ran until then."))
+            }
+            _ => None,
+        }
+    }
 }

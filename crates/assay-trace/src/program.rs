@@ -1,6 +1,7 @@
 //! Can this program be traced, and by which emulator?
 
 use super::{Blame, TraceRefusal};
+use assay_pure::trace::classify::InstructionSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -13,27 +14,10 @@ const HEAD: usize = 256;
 /// Interpreters of interpreters that the kernel follows.
 const DEPTH: usize = 5;
 
-/// An instruction set whose programs can be traced, by QEMU's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GuestMachine {
-    X86_64,
-    Aarch64,
-}
-
-impl GuestMachine {
-    /// QEMU's name for it.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            GuestMachine::X86_64 => "x86_64",
-            GuestMachine::Aarch64 => "aarch64",
-        }
-    }
-}
-
 /// A program that can be traced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TracedProgram {
-    pub(super) machine: GuestMachine,
+    pub(super) machine: InstructionSet,
     /// For a script: what the kernel would put in front of it.
     pub(super) interpreter: Vec<OsString>,
 }
@@ -118,7 +102,7 @@ fn interpreter(line: &[u8]) -> Option<Vec<OsString>> {
 }
 
 /// ELF, little-endian, 64 bits, a machine that is known (System V ABI, chapter 4).
-fn machine(path: &Path, head: &[u8]) -> Result<GuestMachine, TraceRefusal> {
+fn machine(path: &Path, head: &[u8]) -> Result<InstructionSet, TraceRefusal> {
     let shown = path.display();
     if head.len() < 20 || !head.starts_with(b"\x7fELF") {
         return refuse(format!("{shown} is not a program: neither ELF nor a script"), None);
@@ -141,8 +125,8 @@ fn machine(path: &Path, head: &[u8]) -> Result<GuestMachine, TraceRefusal> {
         return refuse(format!("{shown} is an ELF file but not a program: it is of type {kind}"), None);
     }
     match number {
-        62 => Ok(GuestMachine::X86_64),
-        183 => Ok(GuestMachine::Aarch64),
+        62 => Ok(InstructionSet::X86_64),
+        183 => Ok(InstructionSet::Aarch64),
         other => unfit(
             format!("{shown} is for ELF machine {other}; only programs for x86-64 and AArch64 can be traced"),
             None,
@@ -242,7 +226,7 @@ mod tests {
 
     #[test]
     fn programs_are_known_by_their_machine() {
-        for (machine, number) in [(GuestMachine::X86_64, 62), (GuestMachine::Aarch64, 183)] {
+        for (machine, number) in [(InstructionSet::X86_64, 62), (InstructionSet::Aarch64, 183)] {
             let (_folder, path) = file("program", 0o755, &elf(2, 3, number));
             assert_eq!(look_at(&path), Ok(TracedProgram { machine, interpreter: Vec::new() }));
         }

@@ -4,7 +4,7 @@ use super::reader::{Changed, Harvest, SessionReaders};
 use super::refusal::{Blame, TraceRefusal};
 use super::{Observer, Trace, TraceDetail, TraceOptions, TracedExit, emulator, plugin, program};
 use assay_linux::shared::{self, SharedMemory};
-use assay_linux::{family, lock};
+use assay_linux::{family, lock, wait};
 use assay_pure::trace::channel::{self, control};
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -256,7 +256,7 @@ pub fn command<O: Observer>(
         remedy: None,
     };
     let mut child = family::start(&line).map_err(failed)?;
-    let (status, killed) = family::wait_or_kill(&mut child, options.time_limit).map_err(failed)?;
+    let (status, killed) = wait::wait_or_kill(&mut child, options.time_limit).map_err(failed)?;
     session.finish_as(if killed { TracedExit::TimeLimit } else { how(Some(status)) })
 }
 

@@ -100,9 +100,12 @@ pub fn main(plugin: &'static [u8], commit: Option<&'static str>) -> ExitCode {
             return refuse(&better(error, &verb.to_string_lossy()));
         }
     };
-    if let Err(error) = command.display.apply() {
-        screen::complain(&format!("assay: {error}"));
-        return ExitCode::from(MISUSE);
+    match command.display.apply() {
+        Ok(warning) => warning.iter().for_each(|text| screen::complain(&format!("assay: {text}"))),
+        Err(error) => {
+            screen::complain(&format!("assay: {error}"));
+            return ExitCode::from(MISUSE);
+        }
     }
     let result = match &command.verb {
         Verb::Run(arguments) => run::run(arguments),

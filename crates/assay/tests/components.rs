@@ -2,9 +2,8 @@
 
 use crate::trace_fixtures;
 use assay_pure::predict::Zoo;
-use assay_trace::sites::components::{
-    BudgetRow, BudgetSums, ComponentBudget, ComponentSpecs, RowPurpose, of_trace,
-};
+use assay_report::sites::components::RowKind;
+use assay_trace::sites::components::{BudgetRow, BudgetSums, ComponentBudget, ComponentSpecs, of_trace};
 use assay_trace::sites::{Watch, gather};
 use assay_trace::{Trace, TraceOptions, command};
 use std::process::Command;
@@ -84,7 +83,7 @@ fn the_rows_add_up_to_the_total_of_the_trace() {
     }
     let all = budget(&trace, &["all=*:*"]);
     let unattributed = all.rows.last().expect("a row");
-    assert_eq!((all.rows[0].sums.branches, unattributed.kind), (branches, RowPurpose::Unattributed));
+    assert_eq!((all.rows[0].sums.branches, unattributed.kind), (branches, RowKind::Unattributed));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A folder of kernels: each C file is one piece of work in several forms, and each experiment that the folder's
 //! `kernels.toml` names makes one pair of it. So a kernel is added with one file.
 
-use super::truth::{Expectation, KnownPair, PairSource};
+use super::pair::{Expectation, KnownPair, PairSource};
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::fs;

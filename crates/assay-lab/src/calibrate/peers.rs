@@ -1,7 +1,7 @@
 //! What other tools say of the same pairs, as their script reports it.
 
-use super::tally::{Said, Trial};
-use super::truth::KnownPair;
+use super::pair::KnownPair;
+use super::tally::{Trial, said_by};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn read(text: &str, pairs: &[KnownPair]) -> Result<(Vec<Trial>, Vec<String>)> {
         let pair = pairs.iter().find(|pair| Some(&pair.name) == name.as_ref());
         let (Some(pair), Some(input)) = (pair, line.input) else { continue };
         let truth = pair.inputs.get(&input).with_context(|| format!("{} has no input {input}", pair.name))?;
-        let said = line.verdict.as_deref().and_then(Said::of_word).context("another tool gave no verdict")?;
+        let said = line.verdict.as_deref().and_then(said_by).context("another tool gave no verdict")?;
         trials.push(Trial {
             tool: line.tool,
             compiler: COMPILER.into(),
@@ -79,12 +79,12 @@ fn read(text: &str, pairs: &[KnownPair]) -> Result<(Vec<Trial>, Vec<String>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibrate::truth::{PairKind, PairSource, Truth};
+    use crate::calibrate::pair::{PairKind, PairSource, Truth};
     use std::collections::BTreeMap;
 
     #[test]
     fn reads_verdicts_and_reasons_for_silence() {
-        let truth = Truth { verdict: "equivalent".into(), nominal_effect: 0.0 };
+        let truth = Truth { verdict: assay_pure::verdict::Verdict::Equivalent, nominal_effect: 0.0 };
         let pair = KnownPair {
             name: "null_01".into(),
             folder: "x/null_01".into(),
@@ -97,7 +97,7 @@ mod tests {
                     \"verdict\": \"slower\", \"p\": 0.01, \"difference\": 0.2}\n\
                     {\"pair\": \"null_01\", \"input\": \"bytes\", \"tool\": \"gb\", \"skipped\": \"not installed\"}\n";
         let (trials, skipped) = read(text, &[pair]).unwrap();
-        assert_eq!((trials.len(), trials[0].said), (1, Said::Slower));
+        assert_eq!((trials.len(), trials[0].said), (1, assay_pure::verdict::Verdict::Slower));
         assert_eq!(skipped, ["gb: not installed"]);
     }
 }

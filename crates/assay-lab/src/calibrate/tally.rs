@@ -1,6 +1,7 @@
 //! Confusion: what is true against what was said, counted per tool.
 
-use super::truth::{PairKind, Truth};
+use super::pair::{PairKind, Truth};
+use assay_pure::verdict::Verdict;
 use std::collections::BTreeMap;
 
 /// Effects from this size on must be found 95 times in 100.
@@ -12,29 +13,14 @@ const UNDECIDED_NULLS: u32 = 8;
 /// Nominal effects are arithmetic (1 cycle in 33 is 2.94 %): what is called 3 % may be a little less.
 const ROUNDING: f64 = 0.0015;
 
-/// What a tool said of a pair.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Said {
-    /// b takes less time.
-    Faster,
-    /// b takes more time.
-    Slower,
-    /// No difference, or none that it saw.
-    Same,
-    /// It declined to say.
-    Undecided,
-}
-
-impl Said {
-    /// From the word of a page or of a peer.
-    pub fn of_word(word: &str) -> Option<Self> {
-        match word {
-            "faster" => Some(Self::Faster),
-            "slower" => Some(Self::Slower),
-            "equivalent" | "not different" => Some(Self::Same),
-            "undecided" => Some(Self::Undecided),
-            _ => None,
-        }
+/// What a tool said of a pair, from the word of a page or of a peer; a peer that saw no difference says so by `not different`.
+pub fn said_by(word: &str) -> Option<Verdict> {
+    match word {
+        "faster" => Some(Verdict::Faster),
+        "slower" => Some(Verdict::Slower),
+        "equivalent" | "not different" => Some(Verdict::Equivalent),
+        "undecided" => Some(Verdict::Undecided),
+        _ => None,
     }
 }
 
@@ -54,14 +40,12 @@ pub enum TruthOutcome {
 }
 
 /// Compares what was said with the truth.
-pub fn outcome(truth: &str, said: Said) -> TruthOutcome {
+pub fn outcome(truth: Verdict, said: Verdict) -> TruthOutcome {
     match (truth, said) {
-        (_, Said::Undecided) => TruthOutcome::Undecided,
-        ("equivalent", Said::Same) | ("faster", Said::Faster) | ("slower", Said::Slower) => {
-            TruthOutcome::Right
-        }
-        ("equivalent", _) => TruthOutcome::False,
-        (_, Said::Same) => TruthOutcome::Missed,
+        (_, Verdict::Undecided) => TruthOutcome::Undecided,
+        (truth, said) if truth == said => TruthOutcome::Right,
+        (Verdict::Equivalent, _) => TruthOutcome::False,
+        (_, Verdict::Equivalent) => TruthOutcome::Missed,
         _ => TruthOutcome::WrongSign,
     }
 }
@@ -84,7 +68,7 @@ pub struct Trial {
     /// The truth.
     pub truth: Truth,
     /// What was said.
-    pub said: Said,
+    pub said: Verdict,
     /// The difference it gave, as a fraction.
     pub difference: Option<f64>,
 }
@@ -96,7 +80,7 @@ pub const CLASSES: [&str; 4] = ["null pair", "real, no effect here", "real, belo
 pub fn class(kind: PairKind, truth: &Truth) -> &'static str {
     match kind {
         PairKind::Null => CLASSES[0],
-        PairKind::Real if truth.verdict == "equivalent" => CLASSES[1],
+        PairKind::Real if truth.verdict == Verdict::Equivalent => CLASSES[1],
         PairKind::Real if truth.nominal_effect.abs() < SURE_EFFECT - ROUNDING => CLASSES[2],
         PairKind::Real => CLASSES[3],
     }
@@ -134,7 +118,7 @@ impl OutcomeTally {
                 class: class(trial.kind, &trial.truth),
             };
             *tally.proven.entry(key.clone()).or_default() += u32::from(trial.proven);
-            let outcome = outcome(&trial.truth.verdict, trial.said);
+            let outcome = outcome(trial.truth.verdict, trial.said);
             *tally.counts.entry(key).or_default().entry(outcome).or_default() += 1;
         }
         tally
@@ -206,25 +190,25 @@ impl OutcomeTally {
 mod tests {
     use super::*;
 
-    fn trial(kind: PairKind, verdict: &str, nominal_effect: f64, said: Said) -> Trial {
-        let truth = Truth { verdict: verdict.into(), nominal_effect };
+    fn trial(kind: PairKind, verdict: Verdict, nominal_effect: f64, said: Verdict) -> Trial {
+        let truth = Truth { verdict, nominal_effect };
         let (tool, compiler, what) = ("t".into(), "gcc-12".into(), "p".into());
         Trial { tool, compiler, proven: false, what, kind, change: None, truth, said, difference: None }
     }
 
     #[test]
     fn holds_each_word_against_each_truth() {
-        assert_eq!(outcome("equivalent", Said::Same), TruthOutcome::Right);
-        assert_eq!(outcome("equivalent", Said::Slower), TruthOutcome::False);
-        assert_eq!(outcome("faster", Said::Faster), TruthOutcome::Right);
-        assert_eq!(outcome("faster", Said::Slower), TruthOutcome::WrongSign);
-        assert_eq!(outcome("slower", Said::Same), TruthOutcome::Missed);
-        assert_eq!(outcome("slower", Said::Undecided), TruthOutcome::Undecided);
+        assert_eq!(outcome(Verdict::Equivalent, Verdict::Equivalent), TruthOutcome::Right);
+        assert_eq!(outcome(Verdict::Equivalent, Verdict::Slower), TruthOutcome::False);
+        assert_eq!(outcome(Verdict::Faster, Verdict::Faster), TruthOutcome::Right);
+        assert_eq!(outcome(Verdict::Faster, Verdict::Slower), TruthOutcome::WrongSign);
+        assert_eq!(outcome(Verdict::Slower, Verdict::Equivalent), TruthOutcome::Missed);
+        assert_eq!(outcome(Verdict::Slower, Verdict::Undecided), TruthOutcome::Undecided);
     }
 
     #[test]
     fn counts_a_cycle_in_thirty_three_among_the_three_per_cent() {
-        let truth = |nominal_effect| Truth { verdict: "slower".into(), nominal_effect };
+        let truth = |nominal_effect| Truth { verdict: Verdict::Slower, nominal_effect };
         assert_eq!(class(PairKind::Real, &truth(1.0 / 33.0)), CLASSES[3]);
         assert_eq!(class(PairKind::Real, &truth(-1.0 / 34.0)), CLASSES[3]);
         assert_eq!(class(PairKind::Real, &truth(1.0 / 48.0)), CLASSES[2]);
@@ -232,14 +216,14 @@ mod tests {
 
     #[test]
     fn names_each_shortcoming() {
-        let mut trials = vec![trial(PairKind::Null, "equivalent", 0.0, Said::Same); 99];
-        trials.push(trial(PairKind::Null, "equivalent", 0.0, Said::Faster));
-        trials.extend(vec![trial(PairKind::Real, "slower", 0.05, Said::Slower); 95]);
-        trials.extend(vec![trial(PairKind::Real, "slower", 0.05, Said::Undecided); 5]);
+        let mut trials = vec![trial(PairKind::Null, Verdict::Equivalent, 0.0, Verdict::Equivalent); 99];
+        trials.push(trial(PairKind::Null, Verdict::Equivalent, 0.0, Verdict::Faster));
+        trials.extend(vec![trial(PairKind::Real, Verdict::Slower, 0.05, Verdict::Slower); 95]);
+        trials.extend(vec![trial(PairKind::Real, Verdict::Slower, 0.05, Verdict::Undecided); 5]);
         assert!(OutcomeTally::of(&trials).shortcomings("t").is_empty());
-        trials.push(trial(PairKind::Null, "equivalent", 0.0, Said::Faster));
-        trials.push(trial(PairKind::Real, "slower", 0.02, Said::Faster));
-        trials.push(trial(PairKind::Real, "slower", 0.05, Said::Same));
+        trials.push(trial(PairKind::Null, Verdict::Equivalent, 0.0, Verdict::Faster));
+        trials.push(trial(PairKind::Real, Verdict::Slower, 0.02, Verdict::Faster));
+        trials.push(trial(PairKind::Real, Verdict::Slower, 0.05, Verdict::Equivalent));
         let found = OutcomeTally::of(&trials).shortcomings("t");
         assert_eq!(
             found,
@@ -254,17 +238,17 @@ mod tests {
 
     #[test]
     fn null_pairs_that_stay_undecided_are_a_shortcoming_from_nine_in_a_hundred_on() {
-        let mut trials = vec![trial(PairKind::Null, "equivalent", 0.0, Said::Same); 92];
-        trials.extend(vec![trial(PairKind::Null, "equivalent", 0.0, Said::Undecided); 8]);
+        let mut trials = vec![trial(PairKind::Null, Verdict::Equivalent, 0.0, Verdict::Equivalent); 92];
+        trials.extend(vec![trial(PairKind::Null, Verdict::Equivalent, 0.0, Verdict::Undecided); 8]);
         assert!(OutcomeTally::of(&trials).shortcomings("t").is_empty());
-        trials.push(trial(PairKind::Null, "equivalent", 0.0, Said::Undecided));
+        trials.push(trial(PairKind::Null, Verdict::Equivalent, 0.0, Verdict::Undecided));
         let found = OutcomeTally::of(&trials).shortcomings("t");
         assert_eq!(found, ["null pair: 9 of 101 undecided, at most 8 in 100 allowed"]);
     }
 
     #[test]
     fn counts_each_compiler_apart_and_all_together() {
-        let gcc = trial(PairKind::Null, "equivalent", 0.0, Said::Same);
+        let gcc = trial(PairKind::Null, Verdict::Equivalent, 0.0, Verdict::Equivalent);
         let clang = Trial { compiler: "clang-14".into(), proven: true, ..gcc.clone() };
         let tally = OutcomeTally::of(&[gcc.clone(), gcc, clang]);
         let null = CLASSES[0];

@@ -17,19 +17,35 @@ const FEWEST: usize = 8;
 /// Processes that are told one by one.
 const TOLD: usize = 3;
 
-/// A variant's process: variant, compiler, flag set, rotation, phase.
-type ProcessKey = (String, String, String, u32, u32);
+/// A variant's process.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct VariantProcess {
+    variant: String,
+    compiler: String,
+    flags: String,
+    place: ProcessPlace,
+}
 
-/// Nanoseconds per unit by rotation and phase.
-type Times = Vec<((u32, u32), f64)>;
+/// Which placement of its cell a process has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ProcessPlace {
+    rotation: u32,
+    phase: u32,
+}
+
+/// The median time of a cell at one placement.
+struct PlaceTime {
+    place: ProcessPlace,
+    ns_per_unit: f64,
+}
 
 /// What the reader must know of such processes.
 pub fn warnings(observed: &Observed) -> Vec<String> {
-    let mut found: BTreeMap<ProcessKey, Vec<(String, f64)>> = BTreeMap::new();
+    let mut found: BTreeMap<VariantProcess, Vec<(String, f64)>> = BTreeMap::new();
     for (name, times) in placed_times(observed) {
-        if let Some(((rotation, phase), times_the_median)) = out_of_line(&times) {
+        if let Some((place, times_the_median)) = out_of_line(&times) {
             let CellId { variant, input, compiler, flags } = name.clone();
-            let process = (variant, compiler, flags, rotation, phase);
+            let process = VariantProcess { variant, compiler, flags, place };
             found.entry(process).or_default().push((input, times_the_median));
         }
     }
@@ -44,26 +60,27 @@ pub fn warnings(observed: &Observed) -> Vec<String> {
 }
 
 /// Median nanoseconds per unit of each cell at each place of its rotations.
-fn placed_times(observed: &Observed) -> impl Iterator<Item = (&CellId, Times)> {
+fn placed_times(observed: &Observed) -> impl Iterator<Item = (&CellId, Vec<PlaceTime>)> {
     observed.cells.iter().map(|(name, placements)| {
-        let times = placements
-            .iter()
-            .filter_map(|(&(rotation, phase), placed)| Some(((rotation?, phase?), placed.median()?)));
+        let times = placements.iter().filter_map(|(&(rotation, phase), placed)| {
+            let place = ProcessPlace { rotation: rotation?, phase: phase? };
+            Some(PlaceTime { place, ns_per_unit: placed.median()? })
+        });
         (name, times.collect())
     })
 }
 
 /// The one placement that is out of line, and how many times the median of all it took.
-fn out_of_line(times: &[((u32, u32), f64)]) -> Option<((u32, u32), f64)> {
-    let middle = median(&times.iter().map(|(_, ns)| *ns).collect::<Vec<_>>()).filter(|ns| *ns > 0.0)?;
-    let mut far = times.iter().filter(|(_, ns)| *ns >= OUT_OF_LINE * middle);
-    let (place, ns) = far.next().filter(|_| times.len() >= FEWEST)?;
-    far.next().is_none().then_some((*place, ns / middle))
+fn out_of_line(times: &[PlaceTime]) -> Option<(ProcessPlace, f64)> {
+    let all: Vec<f64> = times.iter().map(|time| time.ns_per_unit).collect();
+    let middle = median(&all).filter(|ns| *ns > 0.0)?;
+    let mut far = times.iter().filter(|time| time.ns_per_unit >= OUT_OF_LINE * middle);
+    let found = far.next().filter(|_| times.len() >= FEWEST)?;
+    far.next().is_none().then_some((found.place, found.ns_per_unit / middle))
 }
 
-fn sentence(
-    ((variant, compiler, flags, rotation, phase), inputs): (&ProcessKey, &Vec<(String, f64)>),
-) -> String {
+fn sentence((process, inputs): (&VariantProcess, &Vec<(String, f64)>)) -> String {
+    let VariantProcess { variant, compiler, flags, place: ProcessPlace { rotation, phase } } = process;
     let times: Vec<String> =
         inputs.iter().map(|(input, times)| format!("{times:.1} times the median on {input}")).collect();
     format!(
@@ -77,15 +94,16 @@ fn sentence(
 mod tests {
     use super::*;
 
-    fn times(ns: &[f64]) -> Vec<((u32, u32), f64)> {
-        ns.iter().zip(0..).map(|(&ns, at)| ((at / 4, at % 4 * 16), ns)).collect()
+    fn times(ns: &[f64]) -> Vec<PlaceTime> {
+        let place = |at: u32| ProcessPlace { rotation: at / 4, phase: at % 4 * 16 };
+        ns.iter().zip(0..).map(|(&ns_per_unit, at)| PlaceTime { place: place(at), ns_per_unit }).collect()
     }
 
     #[test]
     fn one_process_out_of_line_is_told_but_not_two_or_a_few() {
         let one = times(&[1.4, 1.6, 1.4, 1.6, 1.4, 13.2, 1.4, 1.6]);
         let (place, ratio) = out_of_line(&one).expect("one");
-        assert_eq!(place, (1, 16));
+        assert_eq!(place, ProcessPlace { rotation: 1, phase: 16 });
         assert!((ratio - 13.2 / 1.5).abs() < 1e-12, "{ratio}");
         assert_eq!(out_of_line(&times(&[1.4, 13.2, 1.4, 1.6, 1.4, 13.2, 1.4, 1.6])), None);
         assert_eq!(out_of_line(&times(&[1.4, 13.2, 1.4, 1.6])), None, "too few to tell");

@@ -3,7 +3,8 @@
 //! The limits that are kept for the machine when a campaign begins go to the ledger with its facts, so that its page says the same
 //! on any machine. A campaign from before is compared with what is kept for its machine now, if it is the same one.
 
-use super::compose::{KnownInput, rfc3339};
+use super::known_input::KnownInput;
+use super::moment::rfc3339;
 use crate::limits::{kept, machine_of, machine_of_campaign};
 use crate::store::CampaignRow;
 use assay_linux::machine::Machine as Facts;
@@ -46,9 +47,9 @@ pub fn of(row: &CampaignRow) -> Option<(Limits, LimitsUsed)> {
 pub fn add(cells: &mut [PageCell], inputs: &[KnownInput], counts: &[CellCounts], limits: &Limits) {
     for cell in cells {
         let Some(spread) = cell.ns_per_unit.filter(|spread| spread.median > 0.0) else { continue };
-        let input = inputs.iter().find(|(spec, ..)| spec.name == cell.input);
+        let input = inputs.iter().find(|input| input.spec.name == cell.input);
         // The limits are of calls that are hot and overlap.
-        if input.is_some_and(|(spec, ..)| !spec.usage.is_plain()) {
+        if input.is_some_and(|input| !input.spec.usage.is_plain()) {
             continue;
         }
         let counts = counts.iter().find(|counts| {
@@ -62,7 +63,7 @@ pub fn add(cells: &mut [PageCell], inputs: &[KnownInput], counts: &[CellCounts],
 
 /// What is known of the work of a cell.
 fn row(ns: f64, input: Option<&KnownInput>, counts: Option<&CellCounts>) -> MeasuredRow {
-    let described = input.and_then(|(spec, _, description)| Some((spec, description.as_ref()?)));
+    let described = input.and_then(|input| Some((&input.spec, input.description.as_ref()?)));
     // A program that makes its own work from its input reads other bytes than those.
     let bytes = described.filter(|(_, of)| of.format != Format::Whole && of.bytes > 0).map(|(_, of)| of);
     let independent = described.filter(|(spec, of)| {
@@ -109,8 +110,8 @@ fn shown(bound: &Bound) -> CellLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::experiment::Usage;
     use assay_pure::experiment::spec::InputSpec;
+    use assay_pure::experiment::{CacheState, Measure, Usage};
     use assay_pure::inputs::{Generator, describe};
     use assay_pure::verdict::counts::MissCount;
     use assay_report::limits::sample;
@@ -161,12 +162,12 @@ mod tests {
             summary: None,
             recipe: None,
             description: Value::Null,
-            state: "hot".to_owned(),
-            measure: "throughput".to_owned(),
+            state: CacheState::Hot,
+            measure: Measure::Throughput,
             copies: None,
             of: None,
         };
-        (spec, shown, Some(description))
+        KnownInput { spec, shown, description: Some(description) }
     }
 
     fn counts() -> CellCounts {
@@ -218,10 +219,10 @@ mod tests {
     fn an_input_short_enough_to_be_learned_has_no_floor() {
         assert_eq!(row(2.0, Some(&input(1000)), None).floor_misses, None);
         let mut bursts = input(200_000);
-        bursts.0.source = InputSource::Recorded { path: "x".to_owned() };
+        bursts.spec.source = InputSource::Recorded { path: "x".to_owned() };
         assert_eq!(row(2.0, Some(&bursts), None).floor_misses, None);
         let mut whole = input(200_000);
-        whole.2.as_mut().unwrap().format = Format::Whole;
+        whole.description.as_mut().unwrap().format = Format::Whole;
         assert_eq!(row(2.0, Some(&whole), None).bytes_read, None);
         assert_eq!(row(2.0, None, None), MeasuredRow { ns: 2.0, ..MeasuredRow::default() });
     }

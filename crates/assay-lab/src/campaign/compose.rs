@@ -4,14 +4,12 @@ mod cells;
 mod claims;
 mod inputs;
 mod machine;
-mod moment;
 mod verdicts;
 
-pub(super) use self::inputs::KnownInput;
 pub use self::inputs::recipe;
 pub use self::machine::{compiler, machine_json};
-pub(crate) use self::moment::rfc3339;
 pub(crate) use self::verdicts::{contrast, twin_of};
+pub(crate) use super::moment::rfc3339;
 
 use super::bounds;
 use super::companions::Companions;
@@ -97,7 +95,7 @@ pub fn page_and_samples(ledger: &Ledger, campaign: i64) -> Result<(Page, Observe
         contrasts: judged.judgement.contrasts.iter().map(contrast).collect(),
         cells,
         layouts: super::landing::layouts(ledger, &row, &experiment)?,
-        inputs: inputs.iter().map(|(_, shown, _)| shown.clone()).collect(),
+        inputs: inputs.iter().map(|input| input.shown.clone()).collect(),
         input_dependence: judged
             .judgement
             .input_dependence

@@ -8,7 +8,7 @@
 
 mod allocations;
 pub mod branch_cost;
-mod capped;
+pub mod capped;
 mod converse;
 mod generation;
 mod hardware;
@@ -28,9 +28,8 @@ use assay_pure::experiment;
 use assay_pure::ledger::Stage;
 use assay_pure::predict;
 use assay_pure::protocol::VariantKind;
-use assay_pure::verdict::counts::THIS_CPU;
+use assay_pure::verdict::counts::{CountSource, THIS_CPU};
 use assay_pure::words;
-pub use capped::capped_flags;
 use converse::{CountedInput, CutShort, Job, Outcome};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -375,7 +374,7 @@ impl CountPhase<'_, '_> {
             input: ready.row.digest.clone(),
             windows: ready.windows.len() as u64,
             method: self.method.clone(),
-            source: if self.counters.is_ok() { "counted" } else { "traced" }.into(),
+            source: if self.counters.is_ok() { CountSource::Counted } else { CountSource::Traced },
             walk: walk.to_owned(),
             units: stretch.units,
             instructions: stretch.executed.instructions,

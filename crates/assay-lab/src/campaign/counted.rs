@@ -11,7 +11,7 @@ use assay_pure::stats::margin::Margin;
 use assay_pure::stats::penalty::{Penalty, PredictorMemory};
 use assay_pure::verdict::VariantPlacement;
 use assay_pure::verdict::allocations::CellAllocations;
-use assay_pure::verdict::build::ContrastSide;
+use assay_pure::verdict::build::Side;
 use assay_pure::verdict::cause::Cause;
 use assay_pure::verdict::counts::{CellCounts, CountSource, MissCount, Sides, THIS_CPU, explain};
 use assay_pure::verdict::explained::{TimedCell, explain_times};
@@ -120,7 +120,7 @@ impl CampaignCounts {
         Some(PredictorMemory { learned_outcomes, unlearned_outcomes: cost.unlearned_outcomes })
     }
 
-    fn cell(&self, side: ContrastSide, contrast: &ContrastVerdict) -> Option<&CellCounts> {
+    fn cell(&self, side: Side, contrast: &ContrastVerdict) -> Option<&CellCounts> {
         self.cells.iter().find(|cell| cell.is_of(side, contrast))
     }
 
@@ -134,13 +134,13 @@ impl CampaignCounts {
         let memorised: Vec<String> = self.learned().into_iter().map(|found| found.input).collect();
         for found in &mut judgement.contrasts {
             let (Some(candidate), Some(baseline)) =
-                (self.cell(ContrastSide::Candidate, found), self.cell(ContrastSide::Baseline, found))
+                (self.cell(Side::Candidate, found), self.cell(Side::Baseline, found))
             else {
                 continue;
             };
             let own = |row: &&VariantPlacement| {
                 (row.variant.as_str(), row.input.as_str(), row.compiler.as_str(), row.flags.as_str())
-                    == found.between().cell(ContrastSide::Baseline)
+                    == found.between().cell(Side::Baseline)
             };
             let Some(baseline_ns) = times.iter().find(own).map(|row| row.ns_per_unit.median) else {
                 continue;
@@ -389,7 +389,7 @@ fn cell(rows: &[CountRow], name: &CellId, input: &CampaignInput) -> Option<(Cell
         input: name.input.clone(),
         compiler: name.compiler.clone(),
         flags: name.flags.clone(),
-        source: if row.source == "counted" { CountSource::Counted } else { CountSource::Traced },
+        source: row.source,
         instructions: per_unit(row.instructions, row),
         branches: per_unit(row.branches, row),
         conditional: row.conditional.map(|conditional| per_unit(conditional, row)),

@@ -1,18 +1,18 @@
 //! The inputs of an experiment as files: made or copied once, kept by content, described, cut into windows.
 
+pub use super::input_store::{InputPlaces, kept_in};
+use super::input_store::{stored, write_once};
 use super::made;
 use crate::lead::Misuse;
 use crate::run::LoadedInput;
 use crate::store::{InputRow, Ledger};
 use anyhow::{Context, Result};
 use assay_linux::given;
-use assay_linux::output::Output;
 use assay_pure::experiment::spec::{InputSource, InputSpec, SecondInput};
 use assay_pure::inputs::keys::hit_share;
 use assay_pure::inputs::{Description, FormatError, Window, digest};
 use assay_pure::protocol::Request;
 use serde_json::Value;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// One input, ready to be given to measured programs.
@@ -47,20 +47,6 @@ impl ReadyInput {
             },
         }
     }
-}
-
-/// Where inputs come from, and where they are kept.
-#[derive(Clone, Copy, Debug)]
-pub struct InputPlaces<'a> {
-    /// The experiment file's folder.
-    pub folder: &'a Path,
-    /// Where inputs lie by content, as [`kept_in`] a store.
-    pub kept: &'a Path,
-}
-
-/// Where a store has its inputs.
-pub fn kept_in(store: &Path) -> PathBuf {
-    store.join("inputs")
 }
 
 /// Makes one input ready. `folder` is the experiment file's, `store` where inputs are kept by content.
@@ -221,26 +207,4 @@ fn bytes_from(name: &str, source: &InputSource, places: InputPlaces<'_>) -> Resu
         }
         made => Ok(made.bytes().expect("only a recorded input is read, only a command run")),
     }
-}
-
-pub(super) fn stored(store: &Path, digest: &str) -> PathBuf {
-    store.join(digest)
-}
-
-/// Writes a file under a name that is its content: two writers write the same, and none sees half of it.
-pub(super) fn write_once(file: &Path, bytes: &[u8]) -> Result<()> {
-    if std::fs::metadata(file).is_ok_and(|found| found.len() == bytes.len() as u64)
-        && std::fs::read(file).is_ok_and(|found| found == bytes)
-    {
-        return Ok(());
-    }
-    let folder = file.parent().expect("a stored input lies in the store");
-    let context = || format!("cannot write the input {} (is the disk full?)", file.display());
-    std::fs::create_dir_all(folder).with_context(context)?;
-    let written = Output::create(file).and_then(|mut output| {
-        output.write_all(bytes)?;
-        output.sync()?;
-        output.finish()
-    });
-    written.with_context(context)
 }

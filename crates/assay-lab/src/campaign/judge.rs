@@ -7,7 +7,7 @@ use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::matrix::{self, Cell, CellId};
-use assay_pure::verdict::build::ContrastSide;
+use assay_pure::verdict::build::Side;
 use assay_pure::verdict::{
     CodeIdentity, Judgement, ObservedContrast, VerdictOptions, judge as judge_contrasts,
 };
@@ -33,9 +33,8 @@ impl CampaignVerdicts {
     /// Cells that take part in a contrast without a verdict: several contrasts may share one.
     pub fn open_cells(&self) -> usize {
         let undecided = self.judgement.contrasts.iter().filter(|contrast| !contrast.decided);
-        let cells = undecided.flat_map(|contrast| {
-            [ContrastSide::Candidate, ContrastSide::Baseline].map(|side| contrast.between().cell(side))
-        });
+        let cells = undecided
+            .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side)));
         cells.collect::<HashSet<_>>().len()
     }
 
@@ -140,9 +139,8 @@ impl OpenCells {
     /// Both sides of the contrasts that a look left undecided.
     pub fn after(prepared: &Prepared, judged: &CampaignVerdicts) -> OpenCells {
         let undecided = judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided);
-        let sides = undecided.flat_map(|contrast| {
-            [ContrastSide::Candidate, ContrastSide::Baseline].map(|side| contrast.between().cell(side))
-        });
+        let sides = undecided
+            .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side)));
         let open: HashSet<CellId> = sides.map(CellId::of).collect();
         OpenCells::of(prepared, |cell| open.contains(&prepared.id(*cell)))
     }

@@ -7,7 +7,7 @@
 //! that. Every verb looks there first, so planning, examining and measuring run a command once between them. Where the store
 //! cannot be written the command runs once in each process.
 
-use super::inputs::{InputPlaces, stored, write_once};
+use super::input_store::{InputPlaces, stored, write_once};
 use crate::lead::Misuse;
 use anyhow::{Context, Result};
 use assay_linux::command::{self, CommandSpec, Killed};

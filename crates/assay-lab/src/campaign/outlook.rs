@@ -177,8 +177,8 @@ fn inputs(specs: &[InputSpec], places: InputPlaces<'_>, last_level: u64) -> Resu
                 summary: spec.description.clone(),
                 recipe: Some(compose::recipe(&spec.source)),
                 description: serde_json::Value::Null,
-                state: spec.usage.state.word().into(),
-                measure: spec.usage.measure.word().into(),
+                state: spec.usage.state,
+                measure: spec.usage.measure,
                 copies: Some(usage::copies(spec.usage, bytes.len() as u64, last_level))
                     .filter(|&copies| copies > 0),
                 of: spec.of.clone(),

@@ -1,7 +1,7 @@
 //! The artifacts of an experiment: compiled once per compiler and flag set, linked as built and at every phase of
 //! every rotation that is asked for.
 
-use super::count::capped_flags;
+use super::count::capped::capped_flags;
 use super::prepare::Prepared;
 use super::scene::Scene;
 use crate::run::Subject;

@@ -5,7 +5,7 @@ use super::scene::Scene;
 use super::start::{Met, StartedPrograms, keep_fault};
 use crate::run::prove::{Answered, disagreements};
 use crate::run::{Lineup, ProgramFault};
-use crate::store::Answer;
+use crate::store::{Answer, ProvenAnswer};
 use anyhow::Result;
 use assay_pure::event::Event;
 use assay_pure::experiment::matrix::Cell;
@@ -51,8 +51,8 @@ struct Proof<'a, 's> {
     scene: &'a mut Scene<'s>,
     lineup: &'a mut Lineup,
     failed: &'a mut HashSet<Cell>,
-    /// Answers that the ledger does not have: artifact, variant, input's digest, windows.
-    proven: Vec<(String, String, String, u64, Answer)>,
+    /// Answers that the ledger does not have.
+    proven: Vec<ProvenAnswer>,
 }
 
 impl Proof<'_, '_> {
@@ -70,8 +70,13 @@ impl Proof<'_, '_> {
                 Ok((whole, by_window)) => {
                     let answer =
                         Answer { whole: format!("{whole:016x}"), by_window: format!("{by_window:016x}") };
-                    let of = (subject.artifact, subject.variant_name.clone(), digest.clone(), windows);
-                    self.proven.push((of.0, of.1, of.2, of.3, answer));
+                    self.proven.push(ProvenAnswer {
+                        artifact: subject.artifact,
+                        variant: subject.variant_name.clone(),
+                        input: digest.clone(),
+                        windows,
+                        answer,
+                    });
                     (whole, by_window)
                 }
                 Err(fault) => {

@@ -8,13 +8,13 @@
 //! Checked by: tests/compare/proven.rs, on a build that only copies its program, and on a Go module.
 
 use super::bench::SidePlayer;
+use super::tree::{entries, files};
 use super::unchanged::{PLAIN, is_program};
 use crate::lead::git::{git, path};
 use anyhow::Result;
 use assay_link::adopt::bench::{self, BenchCommand};
 use assay_pure::placement::loaded::is_same_program;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::FileType;
 use std::path::{Path, PathBuf};
 
 /// The benchmarks of two builds that run the same programs: all of them, or none where anything that differs was opened.
@@ -35,7 +35,7 @@ pub fn alike(names: [&[String]; 2], players: &[SidePlayer], scratch: &Path) -> R
     }
     let trees = [(&players[0], old, new), (&players[1], new, old)];
     let is_alike = trees.iter().zip(names).all(|((player, own, other), names)| {
-        Compared::of(own, other).are_all_that_runs(&player.bench, names, scratch)
+        ComparedTrees::of(own, other).are_all_that_runs(&player.bench, names, scratch)
     });
     let common = names[0].iter().filter(|name| names[1].contains(name));
     Ok(if is_alike { common.cloned().collect() } else { BTreeSet::new() })
@@ -43,16 +43,16 @@ pub fn alike(names: [&[String]; 2], players: &[SidePlayer], scratch: &Path) -> R
 
 /// Files of one tree, beside those of the other.
 #[derive(Default)]
-struct Compared {
+struct ComparedTrees {
     /// Programs that both trees have.
     same: Vec<PathBuf>,
     /// Files that the other tree has not, or otherwise.
     differing: Vec<PathBuf>,
 }
 
-impl Compared {
-    fn of(own: &Path, other: &Path) -> Compared {
-        let mut found = Compared::default();
+impl ComparedTrees {
+    fn of(own: &Path, other: &Path) -> ComparedTrees {
+        let mut found = ComparedTrees::default();
         for file in files(own) {
             let Ok(below) = file.strip_prefix(own) else { continue };
             let program = is_program(&file);
@@ -91,29 +91,10 @@ fn is_same(one: &Path, other: &Path, program: bool) -> bool {
     }
 }
 
-/// The regular files of a tree, git's own left out. What a link names is either among them or the same for both sides.
-pub(super) fn files(root: &Path) -> Vec<PathBuf> {
-    entries(root, |kind| kind.is_file())
-}
-
 /// The links of a tree from its root, and where each leads: into the tree from its root, too.
 fn links(root: &Path) -> BTreeMap<PathBuf, PathBuf> {
     let below = |path: &Path| path.strip_prefix(root).unwrap_or(path).to_owned();
     let all = entries(root, |kind| kind.is_symlink()).into_iter();
     all.map(|link| (below(&link), std::fs::read_link(&link).map(|to| below(&to)).unwrap_or_default()))
         .collect()
-}
-
-fn entries(root: &Path, wanted: impl Fn(FileType) -> bool) -> Vec<PathBuf> {
-    let (mut folders, mut found) = (vec![root.to_owned()], Vec::new());
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            match entry.file_type() {
-                Ok(kind) if kind.is_dir() && entry.file_name() != ".git" => folders.push(entry.path()),
-                Ok(kind) if wanted(kind) => found.push(entry.path()),
-                _ => {}
-            }
-        }
-    }
-    found
 }

@@ -191,12 +191,7 @@ impl<'a> CountedWork<'a> {
         });
         DifferingFunction {
             name: change.name.clone(),
-            change: match change.own {
-                CodeChange::OnlyOld => ExecutedChange::OnlyBaseline,
-                CodeChange::OnlyNew => ExecutedChange::OnlyCandidate,
-                CodeChange::Unknown => ExecutedChange::Unknown,
-                _ => ExecutedChange::Changed,
-            },
+            change: change.own.into(),
             baseline_instructions: before,
             candidate_instructions: after,
             per: self.per,

@@ -79,7 +79,7 @@ const ENDS: &[&str] = &["FLAGS", "_INCLUDE_PATH"];
 
 /// What a build gave, new or held.
 #[derive(Debug, Default)]
-pub struct BuiltSide {
+pub struct SideBuild {
     /// Its links.
     pub links: Vec<CapturedLink>,
     /// Why there are none, where that is so.
@@ -181,7 +181,7 @@ impl SidePlace {
     ///
     /// # Errors
     /// Why it must be built, as the end of a sentence; nothing where none is held.
-    pub fn recall(&self, revision: &Revision, tree: &Path) -> Result<BuiltSide, Option<String>> {
+    pub fn recall(&self, revision: &Revision, tree: &Path) -> Result<SideBuild, Option<String>> {
         let Ok(text) = fs::read(self.links.join(RECORD)) else { return Err(None) };
         let record: Record =
             serde_json::from_slice(&text).map_err(|_| "its record cannot be read".to_owned())?;
@@ -202,7 +202,7 @@ impl SidePlace {
         let dated = File::options().write(true).open(self.links.join(RECORD));
         let _ = dated.and_then(|file| file.set_modified(SystemTime::now()));
         let Record { unlinked, warnings, environment, .. } = record;
-        Ok(BuiltSide { links, unlinked, why: None, warnings, environment })
+        Ok(SideBuild { links, unlinked, why: None, warnings, environment })
     }
 
     /// Forgets what is recorded.
@@ -217,7 +217,7 @@ impl SidePlace {
     ///
     /// # Errors
     /// It cannot be read or written.
-    pub fn keep(&self, revision: &Revision, tree: &Path, built: &BuiltSide) -> io::Result<()> {
+    pub fn keep(&self, revision: &Revision, tree: &Path, built: &SideBuild) -> io::Result<()> {
         let mut files = Vec::new();
         list(tree, Path::new(""), &mut files)?;
         fs::create_dir_all(&self.links)?;
@@ -400,7 +400,7 @@ mod tests {
         fs::create_dir_all(tree.join(".git")).unwrap();
         fs::write(tree.join("target/data"), vec![1; 100_000]).unwrap();
         place
-            .keep(&revision(commit), &tree, &BuiltSide { warnings: vec!["w".into()], ..BuiltSide::default() })
+            .keep(&revision(commit), &tree, &SideBuild { warnings: vec!["w".into()], ..SideBuild::default() })
             .unwrap();
         (place, tree)
     }

@@ -1,6 +1,6 @@
 //! From what the user named to sides that are built and can be run.
 
-use super::held::{self, BuiltSide, SidePlace};
+use super::held::{self, SideBuild, SidePlace};
 use super::places::put_back;
 use super::revisions::{Repository, Revision};
 use crate::lead::{Hold, Misuse, Unable, hold};
@@ -309,7 +309,7 @@ fn built(
     folder: &Path,
     links: &Path,
     on: &mut dyn FnMut(Event),
-) -> Result<BuiltSide> {
+) -> Result<SideBuild> {
     let asked = BuildAsked::new(command, folder, links)?;
     let said = std::cell::RefCell::new(on);
     let built = capture::build(&asked, &|line| {
@@ -319,16 +319,16 @@ fn built(
         bail!("interrupted while building {name}; nothing was measured yet");
     }
     match built {
-        Ok(built) => Ok(BuiltSide {
+        Ok(built) => Ok(SideBuild {
             links: built.links,
             warnings: built.warnings,
             environment: built.environment,
-            ..BuiltSide::default()
+            ..SideBuild::default()
         }),
-        Err(BuildError::NothingCaptured(nothing)) => Ok(BuiltSide {
+        Err(BuildError::NothingCaptured(nothing)) => Ok(SideBuild {
             unlinked: Some(nothing.brief()),
             why: Some(nothing.to_string()),
-            ..BuiltSide::default()
+            ..SideBuild::default()
         }),
         Err(error) => Err(anyhow::anyhow!("{name} cannot be built: {error}")),
     }

@@ -6,7 +6,8 @@
 use super::unchanged::differing;
 use crate::lead::git::{bytes, git, path};
 use anyhow::Result;
-use assay_pure::definitions::{ChangedDefinitions, Language, SourceTree};
+use assay_pure::definitions::{ChangedDefinitions, SourceTree};
+use assay_pure::language::Language;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -72,6 +73,11 @@ pub fn changed_definitions(commits: [&str; 2], folders: [&Path; 2]) -> Result<Op
     Ok(Some(ChangedDefinitions::between(&old, &new)))
 }
 
+/// The language of a file whose definitions can be read.
+fn defining(name: &str) -> Option<Language> {
+    Language::of(name).filter(|language| *language != Language::Zig)
+}
+
 fn role(file: &Path) -> Role {
     let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
@@ -81,7 +87,7 @@ fn role(file: &Path) -> Role {
     }
     if name == "Cargo.toml" {
         Role::Cargo
-    } else if Language::of(&name).is_some() {
+    } else if defining(&name).is_some() {
         Role::Source
     } else if ends(&BUILD_FILES) {
         Role::Build
@@ -140,7 +146,7 @@ fn tree(root: &Path, documents: &[String]) -> Result<Option<SourceTree>> {
                 text.lines().filter_map(|line| line.strip_prefix("name")?.trim_start().strip_prefix('='));
             named.for_each(|name| found.add_crate(name.trim().trim_matches(['"', '\''])));
         }
-        let Some(language) = Language::of(&name) else { continue };
+        let Some(language) = defining(&name) else { continue };
         // What cannot be read, as a link to nowhere, defines nothing.
         let Ok(text) = std::fs::read(root.join(&file)) else { continue };
         total += text.len();

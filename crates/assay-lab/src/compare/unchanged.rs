@@ -7,11 +7,11 @@
 //! Limits: data that the build made are not compared.
 //! Checked by: tests/compare.rs, on a suite of which one function changed.
 
-use super::alike::files;
 use super::bench::SidePlayer;
 use super::code::BinaryPair;
 use super::places::Binaries;
 use super::select::{only_these, own_name};
+use super::tree::files;
 use crate::lead::git::{bytes, git, path};
 use anyhow::Result;
 use assay_link::adopt::bench::{self, Adapter, BenchCommand, Surroundings};

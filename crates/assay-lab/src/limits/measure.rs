@@ -10,7 +10,9 @@ use super::watched::Here;
 use super::window::LimitsMeter;
 use anyhow::{Context, Result, bail};
 use assay_linux::machine::Machine as Facts;
-use assay_pure::limits::{ClockBehaviour, LimitFigure, Limits, MemoryLevel, SCHEMA, cache_sizes, levels};
+use assay_pure::limits::{
+    ClockBehaviour, LimitFigure, Limits, MemoryLevel, PageSize, SCHEMA, cache_sizes, levels,
+};
 use assay_pure::stats::quantile::quantile;
 use assay_pure::words::{fraction, plural};
 use std::sync::mpsc::{Sender, channel};
@@ -183,7 +185,7 @@ fn notes(limits: &Limits, largest: u64, last_cache: u64) -> Vec<String> {
     if last_cache > 0 && largest < 2 * last_cache {
         notes.push("The largest working set is less than twice the last-level cache: the figures of the memory may include cache hits.".into());
     }
-    if !limits.latency.iter().any(|curve| curve.pages == "huge") {
+    if !limits.latency.iter().any(|curve| curve.pages == PageSize::Huge) {
         notes.push(
             "The kernel gave no huge pages: latencies beyond the nearest caches include TLB misses.".into(),
         );

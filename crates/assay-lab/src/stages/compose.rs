@@ -14,7 +14,7 @@ use assay_pure::stages::Diary;
 use assay_pure::words;
 use assay_report::stages::answer;
 use assay_report::stages::page::{PageEntrant, PageRole, STAGES_SCHEMA, StagesPage};
-use history::History;
+use history::{EntrantRole, History};
 
 /// Composes the page of a diary: as its file says now, or as its newest session had it.
 ///
@@ -95,8 +95,8 @@ fn entrants(diary: &Diary, history: &History) -> Vec<PageEntrant> {
 fn uneven_starts(diary: &Diary, history: &History) -> Vec<String> {
     let mut told = Vec::new();
     for (role, of_role) in diary.roles.iter().enumerate() {
-        let counted =
-            (0..diary.entrants.len()).filter_map(|entrant| Some((entrant, history.count((entrant, role))?)));
+        let counted = (0..diary.entrants.len())
+            .filter_map(|entrant| Some((entrant, history.count(EntrantRole { entrant, role })?)));
         let (without, with): (Vec<_>, Vec<_>) =
             counted.filter(|(_, count)| count.failed.is_none()).partition(|(_, count)| count.start.is_none());
         if !with.is_empty() && !without.is_empty() {

@@ -9,6 +9,7 @@ use crate::compare::executed::{ExecutedCommand, words};
 use crate::store::DiaryCount;
 use assay_pure::predict::Zoo;
 use assay_pure::stages::file::Component;
+use assay_pure::verdict::CountSource;
 use assay_trace::sites::components::{self, BudgetSums, ComponentBudget, ComponentSpecs};
 use assay_trace::sites::{SimulatedPredictor, Watch};
 use assay_trace::{self, Observer, ProcessTrace, Trace, TraceDetail, TraceOptions, TracedExit};
@@ -17,7 +18,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Who mispredicts where the processor itself was counted.
-const COUNTED: &str = "counted";
 
 /// How counting is done.
 pub struct CountingSetup<'a> {
@@ -142,16 +142,19 @@ impl CommandCounts {
             Some((model.name.clone(), missed))
         });
         // What really happened comes before what models say.
-        let misses =
-            self.hardware.map(|found| (COUNTED.to_owned(), found.misses)).into_iter().chain(simulated);
-        let source = if self.budget.is_some() { "traced" } else { COUNTED };
+        let misses = self
+            .hardware
+            .map(|found| (CountSource::Counted.word().to_owned(), found.misses))
+            .into_iter()
+            .chain(simulated);
+        let source = if self.budget.is_some() { CountSource::Traced } else { CountSource::Counted };
         let counted = |figure: fn(&Hardware) -> u64| self.hardware.as_ref().map(figure);
         DiaryCount {
             entrant: entrant.into(),
             role: role.into(),
             artifact: artifact.map(str::to_owned),
             method,
-            source: source.into(),
+            source,
             instructions: less(&|sums| sums.instructions).or(counted(|found| found.instructions)),
             branches: less(&|sums| sums.branches).or(counted(|found| found.branches)),
             conditional: less(&|sums| sums.conditional),

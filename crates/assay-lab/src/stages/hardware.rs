@@ -2,7 +2,8 @@
 //! mispredictions that really happened. What the shell itself takes is counted apart and subtracted.
 
 use super::first::Runnable;
-use assay_linux::perf::{self, CommandEnd, CommandEnding, Counter, CounterEvent, Target};
+use assay_linux::perf::{self, CommandEnding, Counter, CounterEvent, Target};
+use assay_pure::command::EndedBy;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -56,7 +57,7 @@ fn one(task: &Runnable, command: &str, limit: Duration) -> Result<Hardware, Stri
     let failed = |error: std::io::Error| format!("it cannot be counted: {error}");
     let (mut child, counters) = perf::spawn(shell, &[events()], true).map_err(failed)?;
     let ending = CommandEnding::wait(&mut child, Some(limit)).map_err(failed)?;
-    if ending.end != CommandEnd::Itself || !ending.status.success() {
+    if ending.end != EndedBy::Itself || !ending.status.success() {
         return Err("it failed while it was counted".into());
     }
     let mut found = [0; EVENTS.len()];

@@ -4,8 +4,8 @@
 use super::Ledger;
 use super::ledger::now;
 use super::rows::{
-    AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CountRow, FailureRow, IdentityRow,
-    InputRow, NewCampaign, ProcessRow, Round, SampleRow,
+    AllocationRow, ArtifactRow, BranchTimingRow, CampaignInput, CountRow, FailureRow, IdentityRow, InputRow,
+    NewCampaign, ProcessRow, ProvenAnswer, Round, SampleRow,
 };
 use anyhow::Result;
 use assay_pure::ledger::Flag;
@@ -102,24 +102,24 @@ impl Ledger {
         })
     }
 
-    /// Keeps proven answers as (artifact, variant, input digest, windows, answer), all in one transaction.
+    /// Keeps proven answers, all in one transaction.
     ///
     /// # Errors
     /// The ledger cannot be written.
-    pub fn put_answers(&self, answers: &[(String, String, String, u64, Answer)]) -> Result<()> {
+    pub fn put_answers(&self, answers: &[ProvenAnswer]) -> Result<()> {
         self.transaction(|connection| {
             let mut insert = connection.prepare_cached(
                 "INSERT OR REPLACE INTO answer (artifact, variant, input, windows, whole, by_window) \
                  VALUES (?,?,?,?,?,?)",
             )?;
-            for (artifact, variant, input, windows, answer) in answers {
+            for proven in answers {
                 insert.execute(params![
-                    artifact,
-                    variant,
-                    input,
-                    *windows as i64,
-                    answer.whole,
-                    answer.by_window
+                    proven.artifact,
+                    proven.variant,
+                    proven.input,
+                    proven.windows as i64,
+                    proven.answer.whole,
+                    proven.answer.by_window
                 ])?;
             }
             Ok(())
@@ -289,7 +289,7 @@ impl Ledger {
                     count.input,
                     count.windows as i64,
                     count.method,
-                    count.source,
+                    count.source.word(),
                     count.walk,
                     count.units as i64,
                     count.instructions as i64,

@@ -6,6 +6,7 @@ use super::comparisons::{NewComparison, insert_comparison, json};
 use super::ledger::{now, word};
 use anyhow::{Context, Result};
 use assay_pure::ledger::Stopped;
+use assay_pure::verdict::CountSource;
 use rusqlite::{Row, params};
 use serde_json::Value;
 
@@ -86,8 +87,8 @@ pub struct DiaryCount {
     pub artifact: Option<String>,
     /// What must be equal for the row to be used again.
     pub method: String,
-    /// `counted` or `traced`.
-    pub source: String,
+    /// Where they come from.
+    pub source: CountSource,
     /// Instructions.
     pub instructions: Option<u64>,
     /// Branches of all classes.
@@ -180,7 +181,7 @@ impl Ledger {
                 count.role,
                 count.artifact,
                 count.method,
-                count.source,
+                count.source.word(),
                 number(count.instructions),
                 number(count.branches),
                 number(count.conditional),
@@ -312,7 +313,7 @@ fn read_count(row: &Row<'_>) -> rusqlite::Result<DiaryCount> {
         role: row.get(1)?,
         artifact: row.get(2)?,
         method: row.get(3)?,
-        source: row.get(4)?,
+        source: word(row, 4, CountSource::of)?.expect("the schema wants one"),
         instructions: number(5)?,
         branches: number(6)?,
         conditional: number(7)?,
@@ -348,7 +349,7 @@ mod tests {
             role: "alloc".into(),
             artifact: Some("hash".into()),
             method: "m".into(),
-            source: "traced".into(),
+            source: CountSource::Traced,
             instructions: Some(1000),
             branches: Some(branches),
             conditional: None,

@@ -2,6 +2,7 @@
 //! campaigns share a ledger.
 
 use super::owner::{APPLICATION_ID, Owner, owner};
+use super::unusable::Unusable;
 use anyhow::{Context, Result, anyhow};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row, TransactionBehavior};
 use std::path::{Path, PathBuf};
@@ -28,18 +29,6 @@ const MIGRATIONS: [&str; FORMAT as usize - 1] = [
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A file that cannot serve as a ledger: of another format, damaged, not to be written. Shown as it is.
-#[derive(Debug)]
-pub struct Unusable(pub String);
-
-impl std::fmt::Display for Unusable {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unusable {}
 
 /// An open ledger.
 #[derive(Debug)]

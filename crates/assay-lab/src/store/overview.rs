@@ -3,61 +3,32 @@
 use super::Ledger;
 use super::ledger::word;
 use anyhow::Result;
+pub use assay_pure::ledger::Kept;
 use assay_pure::ledger::Stopped;
-use serde::Serialize;
 
-/// Kinds of things that a ledger keeps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kept {
-    /// A campaign of an experiment, those of sweeps not among them.
-    Campaign,
-    /// A comparison of builds or commands.
-    Comparison,
-    /// A sweep.
-    Sweep,
-    /// An optimisation diary.
-    Diary,
-}
-
-impl Kept {
-    /// All of them.
-    pub const ALL: [Kept; 4] = [Kept::Campaign, Kept::Comparison, Kept::Sweep, Kept::Diary];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kept::Campaign => "campaign",
-            Kept::Comparison => "comparison",
-            Kept::Sweep => "sweep",
-            Kept::Diary => "diary",
-        }
-    }
-
-    /// Number, name, what was asked, began, ended, why; the newest first.
-    fn sql(self) -> &'static str {
-        match self {
-            Kept::Campaign => {
-                "SELECT id, experiment, COALESCE(json_extract(spec, '$.question'), ''), started_at, finished_at, \
+/// Number, name, what was asked, began, ended, why; the newest first.
+fn sql(kind: Kept) -> &'static str {
+    match kind {
+        Kept::Campaign => {
+            "SELECT id, experiment, COALESCE(json_extract(spec, '$.question'), ''), started_at, finished_at, \
                  stopped_because FROM campaign WHERE id NOT IN (SELECT campaign FROM sweep_step) ORDER BY id DESC"
-            }
-            Kept::Comparison => {
-                "SELECT c.id, COALESCE((SELECT group_concat(name, ' / ') FROM (SELECT name FROM comparison_side WHERE \
+        }
+        Kept::Comparison => {
+            "SELECT c.id, COALESCE((SELECT group_concat(name, ' / ') FROM (SELECT name FROM comparison_side WHERE \
                  comparison = c.id ORDER BY side)), ''), COALESCE(json_extract(c.asked, '$.bench[0]'), ''), \
                  c.started_at, c.finished_at, c.stopped_because FROM comparison c WHERE id NOT IN (SELECT comparison \
                  FROM diary_session) ORDER BY id DESC"
-            }
-            Kept::Sweep => {
-                "SELECT s.id, s.name, COALESCE(json_extract(s.spec, '$.key'), ''), s.started_at, s.finished_at, \
+        }
+        Kept::Sweep => {
+            "SELECT s.id, s.name, COALESCE(json_extract(s.spec, '$.key'), ''), s.started_at, s.finished_at, \
                  s.stopped_because FROM sweep s ORDER BY id DESC"
-            }
-            Kept::Diary => {
-                "SELECT d.id, d.name, COALESCE((SELECT json_extract(s.spec, '$.question') FROM diary_session s WHERE \
+        }
+        Kept::Diary => {
+            "SELECT d.id, d.name, COALESCE((SELECT json_extract(s.spec, '$.question') FROM diary_session s WHERE \
                  s.diary = d.id ORDER BY s.comparison DESC LIMIT 1), ''), d.started_at, (SELECT max(c.finished_at) FROM \
                  comparison c JOIN diary_session s ON s.comparison = c.id WHERE s.diary = d.id), (SELECT \
                  c.stopped_because FROM comparison c JOIN diary_session s ON s.comparison = c.id WHERE s.diary = d.id \
                  ORDER BY c.id DESC LIMIT 1) FROM diary d ORDER BY id DESC"
-            }
         }
     }
 }
@@ -102,7 +73,7 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn kept(&self, kind: Kept) -> Result<Vec<KeptRow>> {
-        self.rows("what the ledger has", kind.sql(), [], |row| {
+        self.rows("what the ledger has", sql(kind), [], |row| {
             Ok(KeptRow {
                 kind,
                 id: row.get(0)?,

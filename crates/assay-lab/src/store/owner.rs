@@ -1,7 +1,7 @@
 //! Whose file is it? Told before SQLite may write to it: opening another program's database as usual can already convert its
 //! journal or leave files beside it.
 
-use super::ledger::Unusable;
+use super::unusable::Unusable;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{File, Metadata};
 use std::io::Read as _;

@@ -9,6 +9,7 @@ use super::rows::{
 use anyhow::{Context, Result};
 use assay_pure::ledger::{Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
+use assay_pure::verdict::CountSource;
 use rusqlite::{Row, params};
 use serde_json::Value;
 
@@ -244,7 +245,7 @@ impl Ledger {
                 input: row.get(3)?,
                 windows: unsigned(row, 4)?,
                 method: row.get(5)?,
-                source: row.get(6)?,
+                source: word(row, 6, CountSource::of)?.expect("the schema wants one"),
                 walk: row.get(7)?,
                 units: unsigned(row, 8)?,
                 instructions: unsigned(row, 9)?,

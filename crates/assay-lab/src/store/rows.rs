@@ -3,6 +3,7 @@
 use assay_pure::experiment::matrix::CellId;
 use assay_pure::ledger::{Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
+use assay_pure::verdict::CountSource;
 use serde_json::Value;
 
 /// What a campaign is, when it begins.
@@ -138,6 +139,21 @@ pub struct Answer {
     pub by_window: String,
 }
 
+/// A proven answer, and what gave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProvenAnswer {
+    /// Hash of the artifact.
+    pub artifact: String,
+    /// Variant name.
+    pub variant: String,
+    /// Digest of the input.
+    pub input: String,
+    /// Windows it was cut into.
+    pub windows: u64,
+    /// What it answered.
+    pub answer: Answer,
+}
+
 /// One launch.
 #[derive(Clone, Debug)]
 pub struct ProcessRow {
@@ -239,8 +255,8 @@ pub struct CountRow {
     pub windows: u64,
     /// How it was counted.
     pub method: String,
-    /// counted or traced.
-    pub source: String,
+    /// Where they come from.
+    pub source: CountSource,
     /// first or repeated.
     pub walk: String,
     /// Units that the counts are of.

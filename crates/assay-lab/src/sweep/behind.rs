@@ -1,7 +1,7 @@
 //! What is behind a step: facts of the points at its two ends, for `assay_pure::sweep::naming`.
 
 use super::asked::SweepSubject;
-use super::readings::{AGAIN, MeasuredStep, Series, SweepSteps};
+use super::readings::{AGAIN, MeasuredStep, SweepSteps, SweptSeries};
 use crate::campaign::count::branch_cost::machine_key;
 use crate::campaign::counted::CampaignCounts;
 use crate::campaign::{self, CampaignRequest};
@@ -115,7 +115,7 @@ impl Background {
     pub(super) fn facts(
         &self,
         family: &SweepSteps,
-        series: &Series,
+        series: &SweptSeries,
         curve: &Curve,
         step: &CurveStep,
     ) -> StepFacts {
@@ -136,14 +136,14 @@ impl Background {
         }
     }
 
-    fn end(&self, family: &SweepSteps, series: &Series, variant: &str, at: f64) -> StepEnd {
+    fn end(&self, family: &SweepSteps, series: &SweptSeries, variant: &str, at: f64) -> StepEnd {
         let Some((number, input)) = place(&family.steps, series, at) else { return StepEnd::default() };
         let Some(description) = self.descriptions.get(input) else { return StepEnd::default() };
         let counts = self.counted[number].cells.iter().find(|cell| {
             cell.variant == variant
                 && cell.input == input
-                && cell.compiler == series.compiler
-                && cell.flags == series.flags
+                && cell.compiler == series.name.compiler
+                && cell.flags == series.name.flags
         });
         let distinct = description.class_period_units.min(description.units);
         let fresh = counts.and_then(|counts| counts.fresh_misses);
@@ -162,9 +162,9 @@ impl Background {
 }
 
 /// The number of the step in which a value was measured, and the name of its input.
-fn place<'a>(steps: &'a [MeasuredStep], series: &Series, at: f64) -> Option<(usize, &'a str)> {
+fn place<'a>(steps: &'a [MeasuredStep], series: &SweptSeries, at: f64) -> Option<(usize, &'a str)> {
     steps.iter().enumerate().find_map(|(number, step)| {
-        let point = step.kept.points.iter().find(|point| point.of == series.of && point.at == at)?;
+        let point = step.kept.points.iter().find(|point| point.of == series.name.of && point.at == at)?;
         Some((number, point.input.as_str()))
     })
 }

@@ -1,7 +1,7 @@
 //! The page of a sweep, from the ledger alone: so that it can be shown again at any time, with today's rules.
 
 use super::behind::{Background, GAP_LEVEL};
-use super::readings::{self, Series, SweepSteps};
+use super::readings::{self, SweepSteps, SweptSeries};
 use crate::campaign::compose::{rfc3339, twin_of};
 use crate::campaign::judge;
 use crate::store::{Ledger, SweepRow};
@@ -218,7 +218,7 @@ fn failures(family: &SweepSteps) -> Vec<PageFailure> {
 
 fn series_page(
     family: &SweepSteps,
-    series: &Series,
+    series: &SweptSeries,
     experiment: &Experiment,
     (background, machine): (&Background, &SweepMachine),
 ) -> SeriesPage {
@@ -237,9 +237,9 @@ fn series_page(
         }
     };
     SeriesPage {
-        input: series.of.clone(),
-        compiler: series.compiler.clone(),
-        flags: series.flags.clone(),
+        input: series.name.of.clone(),
+        compiler: series.name.compiler.clone(),
+        flags: series.name.flags.clone(),
         curves: series.measured.curves.iter().map(curve).collect(),
         pairs: series
             .measured
@@ -336,7 +336,7 @@ fn crossover_pages(
 
 fn step_page(
     family: &SweepSteps,
-    series: &Series,
+    series: &SweptSeries,
     (curve, step): (&Curve, &CurveStep),
     (background, machine): (&Background, &SweepMachine),
     experiment: &Experiment,

@@ -15,7 +15,7 @@ use assay_pure::sweep::reading::without_shared;
 use assay_pure::sweep::refine::{MeasuredSoFar, SweptPair};
 use assay_pure::sweep::repeats::{self, PairAtPoint, PairReadings, Take};
 use assay_pure::sweep::{CampaignsSeen, Curve, Reading, SweepSpec};
-use assay_pure::verdict::build::ContrastSide;
+use assay_pure::verdict::build::Side;
 use assay_pure::verdict::effect::observe as reduce;
 use assay_pure::verdict::profile::rotation_times;
 use std::collections::BTreeSet;
@@ -60,13 +60,26 @@ pub(super) struct SweepSteps {
 }
 
 /// What is compared with each other: one input in one use, one build.
-pub(super) struct Series {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SeriesName {
     /// The input that the points are of.
     pub(super) of: String,
     /// Compiler name.
     pub(super) compiler: String,
     /// Flag set name.
     pub(super) flags: String,
+}
+
+/// Two variants that are compared.
+struct VariantPair {
+    candidate: String,
+    baseline: String,
+}
+
+/// What was read of a series.
+pub(super) struct SweptSeries {
+    /// Which.
+    pub(super) name: SeriesName,
     /// Its readings.
     pub(super) measured: MeasuredSoFar,
 }
@@ -119,9 +132,9 @@ impl SweepSteps {
     }
 
     /// The series in order of input, compiler and flags, with the readings of the baseline's pairs or of all.
-    pub(super) fn series(&self, every_pair: bool) -> Vec<Series> {
+    pub(super) fn series(&self, every_pair: bool) -> Vec<SweptSeries> {
         let Some(experiment) = self.experiment() else { return Vec::new() };
-        let mut keys: Vec<(String, String, String)> = Vec::new();
+        let mut names: Vec<SeriesName> = Vec::new();
         for step in &self.steps {
             for point in &step.kept.points {
                 let builds: BTreeSet<(String, String)> = step
@@ -132,20 +145,21 @@ impl SweepSteps {
                     .map(|cell| (cell.compiler.clone(), cell.flags.clone()))
                     .collect();
                 for (compiler, flags) in builds {
-                    let key = (point.of.clone(), compiler, flags);
-                    if !keys.contains(&key) {
-                        keys.push(key);
+                    let name = SeriesName { of: point.of.clone(), compiler, flags };
+                    if !names.contains(&name) {
+                        names.push(name);
                     }
                 }
             }
         }
         let pairs = pairs(experiment);
-        let mut found = self.readings(&keys, &pairs, |pair| pair.1 == experiment.baseline);
+        let mut found = self.readings(&names, &pairs, |pair| pair.baseline == experiment.baseline);
         if every_pair {
             // Apart, so that what is said of a pair with the baseline does not depend on whether others were asked for.
-            found.append(&mut self.readings(&keys, &pairs, |pair| pair.1 != experiment.baseline));
+            found.append(&mut self.readings(&names, &pairs, |pair| pair.baseline != experiment.baseline));
         }
-        let mut series: Vec<Series> = keys.into_iter().map(|key| self.curves(key, experiment)).collect();
+        let mut series: Vec<SweptSeries> =
+            names.into_iter().map(|name| self.curves(name, experiment)).collect();
         for (number, pair) in found {
             series[number].measured.pairs.push(pair);
         }
@@ -153,29 +167,28 @@ impl SweepSteps {
     }
 
     /// A series that has its variants' times only.
-    fn curves(&self, key: (String, String, String), experiment: &Experiment) -> Series {
+    fn curves(&self, name: SeriesName, experiment: &Experiment) -> SweptSeries {
         let mut measured = MeasuredSoFar::default();
         let tried = |(step, point): (&MeasuredStep, &SweepPoint)| {
             (point.at, step.experiment.variants.iter().map(|variant| variant.name.clone()).collect())
         };
-        measured.tried = self.points_of(&key).into_iter().map(tried).collect();
+        measured.tried = self.points_of(&name).into_iter().map(tried).collect();
         for variant in &experiment.variants {
-            let (readings, left_out) = without_shared(self.times(&key, &variant.name));
+            let (readings, left_out) = without_shared(self.times(&name, &variant.name));
             if !readings.is_empty() {
                 measured.curves.push(Curve { variant: variant.name.clone(), readings, left_out });
             }
         }
-        widen(&mut measured.curves, &self.of_the_first_minute(&key), self.spec.scale);
-        let (of, compiler, flags) = key;
-        Series { of, compiler, flags, measured }
+        widen(&mut measured.curves, &self.of_the_first_minute(&name), self.spec.scale);
+        SweptSeries { name, measured }
     }
 
     /// The values whose times are those of the first step: all that it measured but for those that a later one measured with the core to
     /// itself, and it did not.
-    fn of_the_first_minute(&self, key: &(String, String, String)) -> Vec<f64> {
+    fn of_the_first_minute(&self, series: &SeriesName) -> Vec<f64> {
         let shared =
             |(step, point): &(&MeasuredStep, &SweepPoint)| step.observed.uses_shared.contains(&point.input);
-        let points = self.points_of(key);
+        let points = self.points_of(series);
         let alone_later = |at: f64| points.iter().any(|found| found.1.at == at && !shared(found));
         let first = points.iter().filter(|found| found.0.kept.step == 0);
         first.filter(|found| !shared(found) || !alone_later(found.1.at)).map(|found| found.1.at).collect()
@@ -184,21 +197,21 @@ impl SweepSteps {
     /// Every wanted pair of every series that was measured side by side anywhere, with the number of its series.
     fn readings(
         &self,
-        keys: &[(String, String, String)],
-        pairs: &[(String, String)],
-        wanted: impl Fn(&(String, String)) -> bool,
+        series: &[SeriesName],
+        pairs: &[VariantPair],
+        wanted: impl Fn(&VariantPair) -> bool,
     ) -> Vec<(usize, SweptPair)> {
-        let mut names: Vec<(usize, &(String, String))> = Vec::new();
+        let mut names: Vec<(usize, &VariantPair)> = Vec::new();
         let mut taken: Vec<Vec<PairAtPoint>> = Vec::new();
-        for (number, key) in keys.iter().enumerate() {
+        for (number, name) in series.iter().enumerate() {
             for pair in pairs.iter().filter(|pair| wanted(pair)) {
                 names.push((number, pair));
-                taken.push(self.taken(key, pair));
+                taken.push(self.taken(name, pair));
             }
         }
         let named = names.into_iter().zip(repeats::readings(&taken));
-        let pair = |((number, (candidate, baseline)), known): ((usize, &(String, String)), PairReadings)| {
-            let (candidate, baseline) = (candidate.clone(), baseline.clone());
+        let pair = |((number, pair), known): ((usize, &VariantPair), PairReadings)| {
+            let (candidate, baseline) = (pair.candidate.clone(), pair.baseline.clone());
             let PairReadings { readings, left_out, between } = known;
             (number, SweptPair { candidate, baseline, readings, left_out, between })
         };
@@ -206,10 +219,10 @@ impl SweepSteps {
     }
 
     /// A pair's points with what each campaign saw of them.
-    fn taken(&self, key: &(String, String, String), pair: &(String, String)) -> Vec<PairAtPoint> {
+    fn taken(&self, series: &SeriesName, pair: &VariantPair) -> Vec<PairAtPoint> {
         let mut found: Vec<PairAtPoint> = Vec::new();
-        for (step, point) in self.points_of(key) {
-            let Some(take) = take(step, point, key, pair) else { continue };
+        for (step, point) in self.points_of(series) {
+            let Some(take) = take(step, point, series, pair) else { continue };
             match found.iter_mut().find(|known| known.at == point.at) {
                 Some(known) => known.takes.push(take),
                 None => found.push(PairAtPoint { at: point.at, takes: vec![take] }),
@@ -218,18 +231,18 @@ impl SweepSteps {
         found
     }
 
-    fn points_of(&self, key: &(String, String, String)) -> Vec<(&MeasuredStep, &SweepPoint)> {
+    fn points_of(&self, series: &SeriesName) -> Vec<(&MeasuredStep, &SweepPoint)> {
         let all = self.steps.iter().flat_map(|step| step.kept.points.iter().map(move |point| (step, point)));
-        all.filter(|(_, point)| point.of == key.0).collect()
+        all.filter(|(_, point)| point.of == series.of).collect()
     }
 
     /// A variant's times, rising in the key: of a point in several campaigns those of the first that had the core for itself, which
     /// is the nearest to its neighbours' minute.
-    fn times(&self, key: &(String, String, String), variant: &str) -> Vec<Reading> {
+    fn times(&self, series: &SeriesName, variant: &str) -> Vec<Reading> {
         let mut readings: Vec<Reading> = self
-            .points_of(key)
+            .points_of(series)
             .into_iter()
-            .filter_map(|(step, point)| time(step, point, key, variant))
+            .filter_map(|(step, point)| time(step, point, series, variant))
             .collect();
         readings.sort_by(|a, b| a.at.total_cmp(&b.at).then(a.seen.shared.cmp(&b.seen.shared)));
         readings.dedup_by_key(|reading| reading.at);
@@ -237,29 +250,27 @@ impl SweepSteps {
     }
 }
 
-/// Every two variants as (candidate, baseline): those with the experiment's baseline first, then the later against the earlier.
-fn pairs(experiment: &Experiment) -> Vec<(String, String)> {
-    let names: Vec<&String> = experiment.variants.iter().map(|variant| &variant.name).collect();
-    let others: Vec<&String> = names.iter().copied().filter(|name| **name != experiment.baseline).collect();
-    let mut pairs: Vec<(String, String)> =
-        others.iter().map(|name| ((*name).clone(), experiment.baseline.clone())).collect();
+/// Every two variants: those with the experiment's baseline first, then the later against the earlier.
+fn pairs(experiment: &Experiment) -> Vec<VariantPair> {
+    let pair = |candidate: &str, baseline: &str| VariantPair {
+        candidate: candidate.to_owned(),
+        baseline: baseline.to_owned(),
+    };
+    let names = experiment.variants.iter().map(|variant| variant.name.as_str());
+    let others: Vec<&str> = names.filter(|name| *name != experiment.baseline).collect();
+    let mut pairs: Vec<VariantPair> = others.iter().map(|name| pair(name, &experiment.baseline)).collect();
     for (index, earlier) in others.iter().enumerate() {
-        pairs.extend(others[index + 1..].iter().map(|later| ((*later).clone(), (*earlier).clone())));
+        pairs.extend(others[index + 1..].iter().map(|later| pair(later, earlier)));
     }
     pairs
 }
 
-fn cell(point: &SweepPoint, key: &(String, String, String), variant: &str) -> CellId {
-    CellId::of((variant, &point.input, &key.1, &key.2))
+fn cell(point: &SweepPoint, series: &SeriesName, variant: &str) -> CellId {
+    CellId::of((variant, &point.input, &series.compiler, &series.flags))
 }
 
-fn take(
-    step: &MeasuredStep,
-    point: &SweepPoint,
-    key: &(String, String, String),
-    pair: &(String, String),
-) -> Option<Take> {
-    let (candidate, baseline) = (cell(point, key, &pair.0), cell(point, key, &pair.1));
+fn take(step: &MeasuredStep, point: &SweepPoint, series: &SeriesName, pair: &VariantPair) -> Option<Take> {
+    let (candidate, baseline) = (cell(point, series, &pair.candidate), cell(point, series, &pair.baseline));
     let failed = |cell| observe::failed(&step.failures, cell).is_some();
     if failed(&candidate) || failed(&baseline) {
         return None;
@@ -270,21 +281,14 @@ fn take(
     Some(Take { ratios, rounds: seen.rounds, shared: step.observed.uses_shared.contains(&point.input) })
 }
 
-fn time(
-    step: &MeasuredStep,
-    point: &SweepPoint,
-    key: &(String, String, String),
-    variant: &str,
-) -> Option<Reading> {
-    let name = cell(point, key, variant);
+fn time(step: &MeasuredStep, point: &SweepPoint, series: &SeriesName, variant: &str) -> Option<Reading> {
+    let name = cell(point, series, variant);
     if observe::failed(&step.failures, &name).is_some() {
         return None;
     }
     let alone = step.observed.contrast(&name, &name, &step.experiment.placement.phases)?;
-    let logs: Vec<f64> = rotation_times(&alone, ContrastSide::Candidate)
-        .iter()
-        .map(|rotation| rotation.mean_ns.ln())
-        .collect();
+    let logs: Vec<f64> =
+        rotation_times(&alone, Side::Candidate).iter().map(|rotation| rotation.mean_ns.ln()).collect();
     let (mean, variance) = mean_and_variance(&logs).filter(|_| logs.len() >= MIN_ROTATIONS)?;
     let least = RESOLUTION.powi(2) * logs.len() as f64;
     let degrees = (logs.len() - 1) as f64;

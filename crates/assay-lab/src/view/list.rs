@@ -16,7 +16,7 @@ use assay_pure::event::Event;
 use assay_pure::ledger::Stopped;
 use assay_pure::stages::Diary;
 use assay_pure::words;
-use assay_report::list::{Brief, LIST_SCHEMA, ListPage, ListRow, ListedKind};
+use assay_report::list::{Brief, LIST_SCHEMA, ListPage, ListRow};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Mutex;
@@ -94,15 +94,9 @@ fn is_known(ledger: &Ledger, rows: &[KeptRow], name: &str) -> Result<(), Misuse>
 }
 
 fn listed(ledger: &Ledger, row: &KeptRow, answer: Option<Brief>, now: f64) -> Result<ListRow> {
-    let kind = match row.kind {
-        Kept::Campaign => ListedKind::Run,
-        Kept::Comparison => ListedKind::Compare,
-        Kept::Sweep => ListedKind::Sweep,
-        Kept::Diary => ListedKind::Stages,
-    };
     Ok(ListRow {
         path: Thing::from(row).to_string(),
-        kind,
+        kind: row.kind,
         name: row.name.clone(),
         question: row.question.clone(),
         asked: asked_of(ledger, row)?,

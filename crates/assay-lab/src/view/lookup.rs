@@ -193,7 +193,7 @@ impl Among<'_> {
     /// The kind that is said ahead of a stroke, and the rest.
     fn address<'t>(&self, text: &'t str) -> Result<(Option<Kept>, &'t str), Misuse> {
         let Some((kind, name)) = text.split_once('/') else { return Ok((None, text)) };
-        let Some(kind) = kind_of(kind) else { return Ok((None, text)) };
+        let Some(kind) = Kept::of(kind) else { return Ok((None, text)) };
         if !self.kinds.contains(&kind) {
             let here = words::list_or(&self.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>());
             return Err(Misuse(format!("{text} is a {}; here a {here} is wanted", kind.name())));
@@ -241,12 +241,7 @@ impl Among<'_> {
     fn nothing_yet(&self) -> String {
         // Of several kinds the one that is begun with.
         let (path, kind) = (self.ledger.path().display(), words::plural_noun(self.kinds[0].name()));
-        let verb = match self.kinds[0] {
-            Kept::Campaign => "run",
-            Kept::Comparison => "compare",
-            Kept::Sweep => "sweep",
-            Kept::Diary => "stages",
-        };
+        let verb = self.kinds[0].verb();
         format!("the ledger {path} has no {kind} yet; `assay {verb}` adds one")
     }
 
@@ -277,18 +272,6 @@ fn told<S: AsRef<str>>(names: &[S]) -> String {
 fn back(text: &str) -> (&str, usize) {
     let parts = text.rsplit_once('~');
     parts.and_then(|(name, back)| Some((name, back.parse().ok()?))).unwrap_or((text, 0))
-}
-
-/// A kind by its own name or that of its verb.
-fn kind_of(word: &str) -> Option<Kept> {
-    let of_verb = [
-        ("run", Kept::Campaign),
-        ("compare", Kept::Comparison),
-        ("sweep", Kept::Sweep),
-        ("stages", Kept::Diary),
-    ];
-    let by_name = Kept::ALL.into_iter().find(|kind| kind.name() == word);
-    by_name.or_else(|| of_verb.into_iter().find(|(verb, _)| *verb == word).map(|(_, kind)| kind))
 }
 
 /// The name of the experiment in a file, where one is given; a name stays as it is.

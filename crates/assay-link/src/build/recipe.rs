@@ -163,9 +163,9 @@ impl Sources<'_> {
     }
 
     fn driver(&self, source: &str) -> Result<&Path, BuildFailure> {
-        match language(source) {
-            Some(Language::C) => Ok(&self.compiler.path),
-            Some(Language::Cxx) => self.cxx(source),
+        match driver_of(source) {
+            Some(Driver::C) => Ok(&self.compiler.path),
+            Some(Driver::Cxx) => self.cxx(source),
             None => Err(BuildFailure::plain(
                 Stage::Source,
                 format!(
@@ -190,7 +190,7 @@ impl Sources<'_> {
 
     /// C++ objects need the C++ library, which only the C++ driver adds.
     fn linking_driver(&self) -> Result<PathBuf, BuildFailure> {
-        let cxx = self.program.sources.iter().find(|source| language(source) == Some(Language::Cxx));
+        let cxx = self.program.sources.iter().find(|source| driver_of(source) == Some(Driver::Cxx));
         match cxx {
             Some(source) => self.cxx(source).map(Path::to_owned),
             None => Ok(self.compiler.path.clone()),
@@ -200,19 +200,20 @@ impl Sources<'_> {
 
 /// Whether a program of these sources can only be built by a C++ compiler.
 pub fn needs_cxx(sources: &[String]) -> bool {
-    sources.iter().any(|source| language(source) == Some(Language::Cxx))
+    sources.iter().any(|source| driver_of(source) == Some(Driver::Cxx))
 }
 
+/// Which of a compiler's two commands compiles a source.
 #[derive(PartialEq, Eq)]
-enum Language {
+enum Driver {
     C,
     Cxx,
 }
 
-fn language(source: &str) -> Option<Language> {
+fn driver_of(source: &str) -> Option<Driver> {
     match Path::new(source).extension()?.to_str()? {
-        "c" | "s" | "S" => Some(Language::C),
-        "cc" | "cpp" | "cxx" | "c++" | "C" => Some(Language::Cxx),
+        "c" | "s" | "S" => Some(Driver::C),
+        "cc" | "cpp" | "cxx" | "c++" | "C" => Some(Driver::Cxx),
         _ => None,
     }
 }

@@ -1,18 +1,8 @@
 //! Memory to measure in: mapped, touched, on pages of a known size as far as the kernel says.
 
+use assay_pure::limits::PageSize;
 use std::io;
 use std::ptr::NonNull;
-
-/// The pages asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PageSize {
-    /// Whatever the kernel gives without being asked, as a program's own memory.
-    Usual,
-    /// 4 KiB (or the architecture's base size) and no larger ones.
-    Small,
-    /// The kernel's transparent huge pages.
-    Huge,
-}
 
 /// A huge page's size on the architectures with loops; alignment for all buffers, so that pages start alike.
 const HUGE: usize = 2 << 20;
@@ -31,7 +21,7 @@ impl Buffer {
     ///
     /// # Errors
     /// The kernel has not got so much.
-    pub fn new(bytes: usize, pages: PageSize) -> io::Result<Buffer> {
+    pub fn new(bytes: usize, pages: Option<PageSize>) -> io::Result<Buffer> {
         let mapped_bytes = bytes + HUGE;
         let refused = |error: io::Error| {
             io::Error::new(error.kind(), format!("mapping {bytes} bytes of memory: {error}"))
@@ -56,9 +46,9 @@ impl Buffer {
         let start = unsafe { mapped.add(skip) };
         let mut buffer = Buffer { mapped, mapped_bytes, start, bytes };
         let advice = match pages {
-            PageSize::Usual => None,
-            PageSize::Small => Some(libc::MADV_NOHUGEPAGE),
-            PageSize::Huge => Some(libc::MADV_HUGEPAGE),
+            None => None,
+            Some(PageSize::Small) => Some(libc::MADV_NOHUGEPAGE),
+            Some(PageSize::Huge) => Some(libc::MADV_HUGEPAGE),
         };
         if let Some(advice) = advice {
             // A kernel without huge pages refuses, and then all pages are small: `huge_bytes` tells.
@@ -115,12 +105,12 @@ mod tests {
 
     #[test]
     fn a_buffer_is_aligned_zero_nowhere_and_as_long_as_asked() {
-        for pages in [PageSize::Usual, PageSize::Small, PageSize::Huge] {
+        for pages in [None, Some(PageSize::Small), Some(PageSize::Huge)] {
             let buffer = Buffer::new(5 << 20, pages).unwrap();
             assert_eq!(buffer.bytes().len(), 5 << 20);
             assert_eq!(buffer.bytes().as_ptr() as usize % HUGE, 0);
             assert!(buffer.bytes().iter().all(|&byte| byte == 1));
-            if pages == PageSize::Small {
+            if pages == Some(PageSize::Small) {
                 assert!(matches!(buffer.huge_bytes(), None | Some(0)));
             }
         }

@@ -5,7 +5,8 @@
 //! also looks up the page; with huge pages it does so later.
 //! Checked: the walk visits each line exactly once and returns.
 
-use super::buffer::{Buffer, PageSize};
+use super::buffer::Buffer;
+use assay_pure::limits::PageSize;
 use std::io;
 
 /// Bytes of a line.
@@ -28,7 +29,7 @@ impl Chase {
     ///
     /// # Errors
     /// The kernel has not got so much.
-    pub fn new(bytes: usize, pages: PageSize) -> io::Result<Chase> {
+    pub fn new(bytes: usize, pages: Option<PageSize>) -> io::Result<Chase> {
         let buffer = Buffer::new(bytes, pages)?;
         let at = buffer.bytes().as_ptr();
         let mut chase = Chase { buffer, lines: 0, at, random: 0x9e37_79b9_7f4a_7c15 };
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_walk_visits_each_line_exactly_once_and_returns() {
-        let mut chase = Chase::new(1 << 20, PageSize::Usual).unwrap();
+        let mut chase = Chase::new(1 << 20, None).unwrap();
         for lines in [16usize, 1024, 16_384] {
             chase.lay(lines * LINE);
             assert_eq!(chase.lines(), lines as u64);
@@ -164,7 +165,7 @@ mod tests {
 
     #[test]
     fn steps_are_rounded_up_to_turns_of_the_loop() {
-        let mut chase = Chase::new(1 << 16, PageSize::Small).unwrap();
+        let mut chase = Chase::new(1 << 16, Some(PageSize::Small)).unwrap();
         chase.lay(1 << 16);
         assert_eq!((chase.walk(1), chase.walk(16), chase.walk(17)), (16, 16, 32));
         assert!(chase.line() < 1024);
@@ -172,7 +173,7 @@ mod tests {
 
     #[test]
     fn neighbours_in_the_cycle_are_not_neighbours_in_memory() {
-        let mut chase = Chase::new(1 << 20, PageSize::Small).unwrap();
+        let mut chase = Chase::new(1 << 20, Some(PageSize::Small)).unwrap();
         chase.lay(1 << 20);
         let base = chase.buffer.bytes().as_ptr() as usize;
         let next = |line: usize| {

@@ -396,7 +396,7 @@ mod loops {
 
 #[cfg(test)]
 mod tests {
-    use super::super::buffer::{Buffer, PageSize};
+    use super::super::buffer::Buffer;
     use super::*;
 
     /// Two stretches of a buffer with a block before, between and after them.
@@ -411,7 +411,7 @@ mod tests {
 
     #[test]
     fn what_is_copied_arrives_and_nothing_beside_it() {
-        let mut buffer = Buffer::new(1 << 20, PageSize::Usual).unwrap();
+        let mut buffer = Buffer::new(1 << 20, None).unwrap();
         for kernel in kernels().into_iter().filter(|kernel| kernel.operation == Operation::Copy) {
             for (bytes, times) in [(BLOCK, 1), (7 * BLOCK, 3), (1 << 18, 0)] {
                 let (from, rest, _) = stretches(&mut buffer, bytes);
@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn what_is_written_is_ones_everywhere_and_nothing_beside_it() {
-        let mut buffer = Buffer::new(1 << 20, PageSize::Usual).unwrap();
+        let mut buffer = Buffer::new(1 << 20, None).unwrap();
         for kernel in kernels().into_iter().filter(|kernel| kernel.operation == Operation::Write) {
             let (_, rest, bytes) = stretches(&mut buffer, 9 * BLOCK);
             let before = rest.to_vec();
@@ -442,7 +442,7 @@ mod tests {
 
     #[test]
     fn reading_changes_nothing_and_ends() {
-        let mut buffer = Buffer::new(1 << 20, PageSize::Usual).unwrap();
+        let mut buffer = Buffer::new(1 << 20, None).unwrap();
         let (from, ..) = stretches(&mut buffer, 1 << 19);
         let before = from.to_vec();
         for kernel in kernels().into_iter().filter(|kernel| kernel.operation == Operation::Read) {
@@ -465,7 +465,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "100 bytes")]
     fn a_length_that_the_loops_cannot_end_at_is_refused() {
-        let mut buffer = Buffer::new(1 << 20, PageSize::Usual).unwrap();
+        let mut buffer = Buffer::new(1 << 20, None).unwrap();
         StreamKernel { operation: Operation::Write, by: By::Bytes8 }.run(
             &[],
             &mut buffer.bytes_mut()[..100],

@@ -1,6 +1,7 @@
 //! The kernel's `struct perf_event_attr` in its first published size, which every kernel takes.
 
-use super::event::{CounterEvent, Scope};
+use super::event::CounterEvent;
+use assay_pure::command::Scope;
 use std::os::fd::RawFd;
 
 /// `PERF_ATTR_SIZE_VER0`, bytes. The kernel takes missing fields as zero, so the oldest size is the most portable one.

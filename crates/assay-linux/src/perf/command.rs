@@ -6,6 +6,7 @@
 use super::counter::{Counter, CounterReading, Target};
 use super::event::CounterEvent;
 use super::refusal::CounterRefusal;
+use assay_pure::command::EndedBy;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
@@ -151,24 +152,13 @@ fn pipe() -> io::Result<(File, File)> {
     }
 }
 
-/// Why a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandEnd {
-    /// Of itself, whatever its code.
-    Itself,
-    /// The time limit came.
-    TimeLimit,
-    /// Somebody asked the lab to stop.
-    Interrupted,
-}
-
 /// How a command ended and what the kernel knows of it.
 #[derive(Clone, Copy, Debug)]
 pub struct CommandEnding {
     /// Its exit code or signal.
     pub status: ExitStatus,
     /// Whether it ended of itself.
-    pub end: CommandEnd,
+    pub end: EndedBy,
     /// From the release to the end.
     pub elapsed: Duration,
     /// Time of the processor in user mode, with the children that it waited for.
@@ -190,18 +180,18 @@ impl CommandEnding {
         let started = Instant::now();
         let process = child.id() as libc::pid_t;
         let handle = ProcessHandle::open(process);
-        let mut end = CommandEnd::Itself;
+        let mut end = EndedBy::Itself;
         let mut next: Option<(Instant, libc::c_int)> = None;
         while !handle.wait(process, LOOK) {
             let now = Instant::now();
-            if end == CommandEnd::Itself {
+            if end == EndedBy::Itself {
                 end = match limit {
-                    _ if crate::interrupt::asked() => CommandEnd::Interrupted,
-                    Some(limit) if now - started >= limit => CommandEnd::TimeLimit,
+                    _ if crate::interrupt::asked() => EndedBy::Interrupt,
+                    Some(limit) if now - started >= limit => EndedBy::TimeLimit,
                     _ => continue,
                 };
                 // A terminal's Ctrl-C has reached the command itself: it may end in its own way first.
-                let patience = if end == CommandEnd::Interrupted { GRACE / 3 } else { Duration::ZERO };
+                let patience = if end == EndedBy::Interrupt { GRACE / 3 } else { Duration::ZERO };
                 next = Some((now + patience, libc::SIGTERM));
             }
             if let Some((_, signal)) = next.filter(|(when, _)| now >= *when) {
@@ -318,7 +308,7 @@ mod tests {
         let Some((readings, ending)) = count("exit 7", &["page-faults:u", "task-clock:u"], true) else {
             return;
         };
-        assert_eq!((ending.status.code(), ending.end), (Some(7), CommandEnd::Itself));
+        assert_eq!((ending.status.code(), ending.end), (Some(7), EndedBy::Itself));
         // A shell touches some tens of pages, its time is some fraction of a millisecond at least.
         assert!((10..100_000).contains(&readings[0].value), "{readings:?}");
         assert!(readings[1].value > 10_000, "{readings:?}");
@@ -368,11 +358,7 @@ mod tests {
         {
             let (mut child, _counters) = spawn(shell(script), &[], true).unwrap();
             let ending = CommandEnding::wait(&mut child, Some(Duration::from_millis(200))).unwrap();
-            assert_eq!(
-                (ending.end, ending.status.signal()),
-                (CommandEnd::TimeLimit, Some(signal)),
-                "{script}"
-            );
+            assert_eq!((ending.end, ending.status.signal()), (EndedBy::TimeLimit, Some(signal)), "{script}");
         }
     }
 

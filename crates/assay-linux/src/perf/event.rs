@@ -1,6 +1,7 @@
 //! What can be counted, by perf's own names, and in which mode of the processor.
 
 use super::front_end;
+use assay_pure::command::Scope;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
@@ -46,17 +47,6 @@ const ACCESSES: &[(&str, u64, u64)] = &[
     ("-prefetches", 2, 0),
     ("-prefetch-misses", 2, 1),
 ];
-
-/// In which mode of the processor an event counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scope {
-    /// In the program itself.
-    User,
-    /// In the kernel on its behalf.
-    Kernel,
-    /// In both.
-    All,
-}
 
 /// One thing to count.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

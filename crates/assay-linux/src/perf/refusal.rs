@@ -1,6 +1,7 @@
 //! Why the kernel does not count an event, in words, and what would allow it.
 
-use super::event::{CounterEvent, Scope};
+use super::event::CounterEvent;
+use assay_pure::command::Scope;
 use std::fmt;
 
 /// What kind of refusal it is.

@@ -1,7 +1,7 @@
 //! What the words of a header say: what is defined, what it acts on, what follows.
 
-use super::Language;
 use super::tokens::{Token, names, tokens};
+use crate::language::Language;
 use std::collections::BTreeSet;
 
 /// Keywords of scopes whose contents are definitions of their own.

@@ -1,12 +1,12 @@
 //! Tokens cut into definitions.
 
-use super::Language;
 use super::header::{
     angles_end, are_called_by_libraries, calls_a_macro, defined, has_word, included, is_initialiser,
     is_scope, is_type_word, kind, mentions, pasted, pastes_of, takes_types, telling, type_name,
     without_attributes, written,
 };
 use super::tokens::{Token, names, tokens};
+use crate::language::Language;
 use std::collections::BTreeSet;
 
 /// One definition.
@@ -230,7 +230,7 @@ impl<'t> Reader<'t> {
                     is_value = match self.language {
                         Language::C => !has_word(header, "operator"),
                         // Elsewhere it says what a type of a trait is: `impl Iterator<Item = u8>`.
-                        Language::Rust => {
+                        Language::Rust | Language::Zig => {
                             matches!(kind(header), None | Some(("const" | "static" | "type" | "use", _)))
                         }
                     };

@@ -1,6 +1,6 @@
 //! Source text as tokens, without comments and blanks.
 
-use super::Language;
+use crate::language::Language;
 
 /// A piece of source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Changes that reach a function on ways that its text does not show: none of them is drift.
 
-use super::{ChangedDefinitions, Language, SourceTree};
-use Language::{C, Rust};
+use super::{ChangedDefinitions, SourceTree};
+use crate::language::Language::{self, C, Rust};
 
 /// A tree of a file, or of several behind lines `//// name`.
 fn tree(language: Language, text: &str) -> SourceTree {

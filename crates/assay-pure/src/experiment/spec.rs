@@ -1,7 +1,7 @@
 //! The experiment file as meaning: what is compared, on which inputs, built how, measured how long.
 
 use super::{Acceptance, ClaimSpec, ContrastSpec, CountedEvent, Usage};
-use crate::inputs::keys::{KeyError, KeyShape, keys};
+use crate::inputs::keys::{DrawnKeysError, KeyShape, keys};
 use crate::inputs::{self, Description, FormatError, Generator, Settings, Window};
 use crate::stats::margin::Margin;
 
@@ -303,7 +303,7 @@ impl InputSource {
     }
 
     /// The bytes of keys, given their table's; `None` of any other source.
-    pub fn keys_of(&self, table: &[u8]) -> Option<Result<Vec<u8>, KeyError>> {
+    pub fn keys_of(&self, table: &[u8]) -> Option<Result<Vec<u8>, DrawnKeysError>> {
         let InputSource::Keys { format, hit_rate, exponent, units, seed, .. } = self else { return None };
         let shape = KeyShape { hit_rate: *hit_rate, exponent: *exponent };
         Some(keys(table, *format, shape, *units, *seed))

@@ -8,6 +8,7 @@ use std::fmt;
 
 /// What is cold when a call begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CacheState {
     /// Nothing but what the input's own size makes so: one input again and again.
@@ -39,6 +40,7 @@ impl CacheState {
 
 /// Whether calls wait for each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Calls are independent: the processor works on several at once.

@@ -150,7 +150,7 @@ impl FromStr for Adapter {
             "cpu" => Ok(Adapter::Cpu),
             _ => match given.strip_prefix("regex:") {
                 Some(expression) => Pattern::new(expression).map(Adapter::Pattern),
-                None => Err(AdapterError::Unknown { given: given.to_owned() }),
+                None => Err(AdapterError::Unknown { given: given.to_owned(), known: library_names() }),
             },
         }
     }

@@ -9,6 +9,8 @@ pub enum AdapterError {
     Unknown {
         /// What was given.
         given: String,
+        /// The names that there are.
+        known: String,
     },
     /// Not a regular expression, or one without the group that it needs.
     Pattern {
@@ -20,11 +22,10 @@ pub enum AdapterError {
 impl fmt::Display for AdapterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            AdapterError::Unknown { given } => write!(
+            AdapterError::Unknown { given, known } => write!(
                 f,
-                "there is no adapter `{given}`; the adapters are {}, wall, cpu, and regex:EXPRESSION with groups \
-                 (?<value>), (?<name>), (?<unit>), or one by the name of each figure",
-                super::adapter::library_names()
+                "there is no adapter `{given}`; the adapters are {known}, wall, cpu, and regex:EXPRESSION with groups \
+                 (?<value>), (?<name>), (?<unit>), or one by the name of each figure"
             ),
             AdapterError::Pattern { problem } => f.write_str(problem),
         }

@@ -22,7 +22,7 @@ pub struct KeyShape {
 
 /// Why a table has no such keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyError {
+pub enum DrawnKeysError {
     /// Its format has no units of one size.
     Format,
     /// It has no unit, or ends within one.
@@ -31,17 +31,17 @@ pub enum KeyError {
     Full,
 }
 
-impl std::fmt::Display for KeyError {
+impl std::fmt::Display for DrawnKeysError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            KeyError::Format => "keys are of a table of numbers or records",
-            KeyError::Units => "the table is empty or not of its format",
-            KeyError::Full => "the table holds nearly all values, so no key can miss it: take a larger format or fewer units",
+            DrawnKeysError::Format => "keys are of a table of numbers or records",
+            DrawnKeysError::Units => "the table is empty or not of its format",
+            DrawnKeysError::Full => "the table holds nearly all values, so no key can miss it: take a larger format or fewer units",
         })
     }
 }
 
-impl std::error::Error for KeyError {}
+impl std::error::Error for DrawnKeysError {}
 
 /// A key that is not in the table is drawn again so often at most.
 const TRIES: u32 = 1000;
@@ -67,10 +67,10 @@ pub fn keys(
     shape: KeyShape,
     units: u64,
     seed: u64,
-) -> Result<Vec<u8>, KeyError> {
-    let size = unit_bytes(format).ok_or(KeyError::Format)?;
+) -> Result<Vec<u8>, DrawnKeysError> {
+    let size = unit_bytes(format).ok_or(DrawnKeysError::Format)?;
     if table.is_empty() || format.count(table).is_err() {
-        return Err(KeyError::Units);
+        return Err(DrawnKeysError::Units);
     }
     let known: HashSet<&[u8]> = table.chunks_exact(size).collect();
     let mut draw = Draw::new(seed);
@@ -94,7 +94,7 @@ pub fn keys(
             !known.contains(other.as_slice())
         });
         if !missing {
-            return Err(KeyError::Full);
+            return Err(DrawnKeysError::Full);
         }
         bytes.extend_from_slice(&other);
     }
@@ -214,9 +214,9 @@ mod tests {
     fn a_table_without_room_or_units_is_refused() {
         let shape = KeyShape { hit_rate: 0.5, exponent: 0.0 };
         let all: Vec<u8> = (0..=255).collect();
-        assert_eq!(keys(&all, Format::Numbers(NumberType::U8), shape, 10, 1), Err(KeyError::Full));
-        assert_eq!(keys(&[], U32, shape, 10, 1), Err(KeyError::Units));
-        assert_eq!(keys(b"a\n", Format::Lines, shape, 10, 1), Err(KeyError::Format));
+        assert_eq!(keys(&all, Format::Numbers(NumberType::U8), shape, 10, 1), Err(DrawnKeysError::Full));
+        assert_eq!(keys(&[], U32, shape, 10, 1), Err(DrawnKeysError::Units));
+        assert_eq!(keys(b"a\n", Format::Lines, shape, 10, 1), Err(DrawnKeysError::Format));
     }
 
     #[test]

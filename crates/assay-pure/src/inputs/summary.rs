@@ -2,7 +2,7 @@
 
 use super::describe::ClassMeaning;
 use super::{ClassShare, Description, Format};
-use crate::words::{count, plural};
+use crate::words::{any_size, count, plural, rate};
 
 /// Columns of the longest bar.
 const BAR_COLUMNS: f64 = 32.0;
@@ -184,21 +184,21 @@ impl Description {
         let mut lines = Vec::new();
         if let Some(numbers) = &self.numbers {
             if let Some((least, greatest)) = numbers.range {
-                lines.push(format!("from {} to {}", figure(least), figure(greatest)));
+                lines.push(format!("from {} to {}", any_size(least, 5), any_size(greatest, 5)));
             }
             if let (Some(mean), Some(deviation)) = (numbers.mean, numbers.deviation) {
                 let next = numbers.correlation.map(|next| format!("; correlation with the next {next:.3}"));
                 let next = next.unwrap_or_default();
-                lines.push(format!("mean {}, standard deviation {}{next}", figure(mean), figure(deviation)));
+                lines.push(format!(
+                    "mean {}, standard deviation {}{next}",
+                    any_size(mean, 5),
+                    any_size(deviation, 5)
+                ));
             }
             if let (Some(nan), Some(denormal)) = (numbers.nan_share, numbers.denormal_share)
                 && nan + denormal > 0.0
             {
-                lines.push(format!(
-                    "not a number: {:.2} %; denormal: {:.2} %",
-                    100.0 * nan,
-                    100.0 * denormal
-                ));
+                lines.push(format!("not a number: {}; denormal: {}", rate(nan), rate(denormal)));
             }
         }
         if let Some(sequence) = &self.sequence {
@@ -206,18 +206,18 @@ impl Description {
                 .rank_exponent
                 .map_or(String::new(), |exponent| format!("; Zipf's exponent {exponent:.2}"));
             lines.push(format!(
-                "{} distinct; the most frequent is {:.2} % of all{zipf}",
+                "{} distinct; the most frequent is {} of all{zipf}",
                 count(sequence.distinct),
-                100.0 * sequence.commonest_share
+                rate(sequence.commonest_share)
             ));
             let inversions = sequence.inversions.map_or(String::new(), |inversions| {
                 let per_unit = inversions as f64 / self.units as f64;
-                format!("; {} ({} per unit)", plural(inversions, "inversion"), figure(per_unit))
+                format!("; {} ({} per unit)", plural(inversions, "inversion"), any_size(per_unit, 5))
             });
             lines.push(format!("mean ascending run: {:.2}{inversions}", sequence.ascending_run_units));
         }
         if let Some(share) = self.hit_share {
-            lines.push(format!("in its table: {:.2} % of the units", 100.0 * share));
+            lines.push(format!("in its table: {} of the units", rate(share)));
         }
         if let Some(text) = &self.text {
             let zipf = text
@@ -229,15 +229,15 @@ impl Description {
                 count(text.distinct_words)
             ));
             lines.push(match text.non_ascii_share {
-                Some(share) => format!("letters that are not ASCII: {:.2} %", 100.0 * share),
+                Some(share) => format!("letters that are not ASCII: {}", rate(share)),
                 None => "not UTF-8".to_owned(),
             });
             lines.push(format!("standard deviation of line lengths: {:.1} bytes", text.line_deviation));
         }
         if let Some(messages) = &self.messages {
-            lines.push(format!("mean message: {} bytes without its length", figure(messages.mean_size)));
+            lines.push(format!("mean message: {} bytes without its length", any_size(messages.mean_size, 5)));
             if let Some(missing) = messages.missing_share {
-                lines.push(format!("messages begin with their number: {:.2} % are missing", 100.0 * missing));
+                lines.push(format!("messages begin with their number: {} are missing", rate(missing)));
             }
         }
         lines
@@ -252,25 +252,12 @@ impl Description {
         if let (Some(branches), Some(floor)) = (self.branches_per_unit, self.floor_misses_per_unit) {
             lines.push(format!("branches of the byte loop: {branches:.3} per unit"));
             lines.push(format!(
-                "floor of independent lengths: {floor:.3} misses per unit, {:.1} % of them",
-                100.0 * floor / branches
+                "floor of independent lengths: {floor:.3} misses per unit, {} of them",
+                rate(floor / branches)
             ));
         }
         lines
     }
-}
-
-/// A number of any size: whole ones in full, others with five digits.
-fn figure(value: f64) -> String {
-    let size = value.abs();
-    if value.fract() == 0.0 && size < 1e16 {
-        return format!("{}{}", if value < 0.0 { "-" } else { "" }, count(size as u64));
-    }
-    if !(1e-4..1e9).contains(&size) {
-        return format!("{value:.4e}");
-    }
-    let decimals = (4 - size.log10().floor() as i32).clamp(0, 8) as usize;
-    format!("{value:.decimals$}")
 }
 
 /// Whether the fewest misses are of a branch that has to be explained.

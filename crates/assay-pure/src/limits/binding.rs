@@ -212,7 +212,7 @@ fn fastest(limits: &Limits, operation: &str, working_set_bytes: f64) -> Option<f
 
 fn latency(row: &MeasuredRow, limits: &Limits) -> Option<Bound> {
     let (loads, set) = (row.dependent_loads?, row.working_set_bytes?);
-    let small = limits.latency.iter().find(|curve| curve.pages == "small")?;
+    let small = limits.latency.iter().find(|curve| curve.pages == super::PageSize::Small)?;
     let each = super::levels::at(&small.points, set)?;
     let level = limits.level_of(set).map_or("memory", |level| &level.name);
     let made_of = format!("{} loads in a row, {} ns each from {level}", short(loads), short(each));

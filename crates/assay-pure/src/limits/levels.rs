@@ -40,13 +40,33 @@ pub struct Moved {
     pub points: Vec<CurvePoint>,
 }
 
+/// Pages of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PageSize {
+    /// 4 KiB (or the architecture's base size) and no larger ones.
+    Small,
+    /// The kernel's transparent huge pages.
+    Huge,
+}
+
+impl PageSize {
+    /// As a word of a sentence.
+    pub fn word(self) -> &'static str {
+        match self {
+            PageSize::Small => "small",
+            PageSize::Huge => "huge",
+        }
+    }
+}
+
 /// Loads that wait for each other, over working sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChaseCurve {
-    /// "small" or "huge".
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["small", "huge"])))]
-    pub pages: String,
+    /// The pages that they are on.
+    pub pages: PageSize,
     /// Bytes touched in random order, and nanoseconds per load.
     pub points: Vec<CurvePoint>,
 }
@@ -89,8 +109,8 @@ pub fn cache_sizes(words: &[String]) -> Vec<DataCache> {
 
 /// One row per cache and one for the memory.
 pub fn levels(caches: &[DataCache], bandwidth: &[Moved], latency: &[ChaseCurve]) -> Vec<MemoryLevel> {
-    let small = latency.iter().find(|curve| curve.pages == "small").map(|curve| curve.points.as_slice());
-    let huge = latency.iter().find(|curve| curve.pages == "huge").map(|curve| curve.points.as_slice());
+    let on = |pages| latency.iter().find(|curve| curve.pages == pages).map(|curve| curve.points.as_slice());
+    let (small, huge) = (on(PageSize::Small), on(PageSize::Huge));
     let stretch = |at: usize| inside(caches, at);
     let figure = |points: Option<&[CurvePoint]>, at: usize| Some(median_point(points?, stretch(at))?.figure);
     (0..=caches.len())
@@ -258,8 +278,7 @@ mod tests {
             moved("read", "64-byte", stepped(ENDS, [230.0, 90.0, 50.0, 20.0])),
             moved("copy", "library", stepped(ENDS, [100.0, 60.0, 25.0, 9.0])),
         ];
-        let latency =
-            [ChaseCurve { pages: "small".to_owned(), points: stepped(ENDS, [1.1, 3.8, 14.0, 120.0]) }];
+        let latency = [ChaseCurve { pages: PageSize::Small, points: stepped(ENDS, [1.1, 3.8, 14.0, 120.0]) }];
         let found = levels(&caches(), &bandwidth, &latency);
         let of = |name: &str| found.iter().find(|level| level.name == name).unwrap();
         let read = |name: &str| {
@@ -289,7 +308,7 @@ mod tests {
             point(1 << 20, 9.0),
             point(16 << 20, 14.0),
         ];
-        let latency = [ChaseCurve { pages: "small".to_owned(), points: points.clone() }];
+        let latency = [ChaseCurve { pages: PageSize::Small, points: points.clone() }];
         let found = levels(&caches(), &[moved("read", "a", points)], &latency);
         let waits: Vec<f64> = found.iter().map(|level| level.latency_ns.unwrap().median).collect();
         assert_eq!(waits, [1.0, 4.2, 14.0, 14.0], "of two the upper is the middle one");
@@ -303,7 +322,7 @@ mod tests {
     fn where_a_level_ends_is_read_off_the_curve() {
         // The L3 is shared: it ends at 10 MiB though the kernel says 32.
         let huge = stepped([32 << 10, 1 << 20, 10 << 20], [1.0, 4.0, 16.0, 100.0]);
-        let found = levels(&caches(), &[], &[ChaseCurve { pages: "huge".to_owned(), points: huge }]);
+        let found = levels(&caches(), &[], &[ChaseCurve { pages: PageSize::Huge, points: huge }]);
         let ends: Vec<Option<u64>> = found.iter().map(|level| level.ends_at_bytes).collect();
         // From 1 at 32 KiB to 4 at 64 KiB the mean 2 lies halfway: 2^15.5. Likewise at 2^20.5.
         assert_eq!(ends[0], Some(46_341));
@@ -316,7 +335,7 @@ mod tests {
     #[test]
     fn a_curve_that_does_not_rise_has_no_step() {
         let flat = stepped(ENDS, [10.0, 11.0, 11.5, 50.0]);
-        let found = levels(&caches(), &[], &[ChaseCurve { pages: "small".to_owned(), points: flat }]);
+        let found = levels(&caches(), &[], &[ChaseCurve { pages: PageSize::Small, points: flat }]);
         assert_eq!((found[0].ends_at_bytes, found[1].ends_at_bytes), (None, None));
         assert!(found[2].ends_at_bytes.is_some());
         let none = levels(&caches(), &[], &[]);

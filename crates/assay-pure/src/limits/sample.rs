@@ -2,8 +2,8 @@
 
 use super::levels::CurvePoint;
 use super::{
-    ChaseCurve, ClockBehaviour, Cost, LimitFigure, Limits, MeasuredMachine, MemoryLevel, Moved, Rate, SCHEMA,
-    cost,
+    ChaseCurve, ClockBehaviour, Cost, LimitFigure, Limits, MeasuredMachine, MemoryLevel, Moved, PageSize,
+    Rate, SCHEMA, cost,
 };
 
 pub fn figure(median: f64) -> LimitFigure {
@@ -79,6 +79,6 @@ pub fn limits() -> Limits {
             moved("write", [100.0, 50.0, 10.0]),
             moved("copy", [80.0, 40.0, 8.0]),
         ],
-        latency: vec![ChaseCurve { pages: "small".to_owned(), points: points([1.0, 4.0, 100.0]) }],
+        latency: vec![ChaseCurve { pages: PageSize::Small, points: points([1.0, 4.0, 100.0]) }],
     }
 }

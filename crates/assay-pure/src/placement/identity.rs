@@ -13,7 +13,7 @@
 //! this folder; programs of gcc and clang and mutated binaries in tests/identity.rs; the pairs of fixtures/verdicts.
 
 pub(super) mod code;
-mod data;
+pub mod data;
 mod dispatch;
 pub(super) mod field;
 mod flow;
@@ -88,17 +88,18 @@ pub fn same_code_at(elf: &[u8], a: u64, b: u64) -> Result<Identity, LayoutError>
     Ok(CodeComparison::new(&image).run(a, b))
 }
 
-/// Why two functions were not found to be the same.
+/// Why something was not found to be the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unequal {
-    /// They differ.
+pub enum NotSame {
+    /// It is not.
     Different,
     /// It cannot be told, and why.
     Unknown(String),
 }
 
-impl Unequal {
-    fn unknown<T>(reason: impl Into<String>) -> Result<T, Self> {
+impl NotSame {
+    /// A doubt as a result.
+    pub fn unknown<T>(reason: impl Into<String>) -> Result<T, Self> {
         Err(Self::Unknown(reason.into()))
     }
 }
@@ -174,8 +175,8 @@ impl<'i, 'e> CodeComparison<'i, 'e> {
         while let Some(job) = self.waiting.pop_front() {
             match self.functions(job) {
                 // A certain difference outweighs any doubt, so doubts wait for the end.
-                Some((at, Unequal::Different)) => return Identity::Different { at },
-                Some((at, Unequal::Unknown(reason))) => {
+                Some((at, NotSame::Different)) => return Identity::Different { at },
+                Some((at, NotSame::Unknown(reason))) => {
                     unknown.get_or_insert(format!("at byte {at}: {reason}"));
                 }
                 None => {}
@@ -188,17 +189,17 @@ impl<'i, 'e> CodeComparison<'i, 'e> {
     }
 
     /// The first difference of one pair, or its first doubt if there is none.
-    fn functions(&mut self, job: PairToCompare) -> Option<(u64, Unequal)> {
+    fn functions(&mut self, job: PairToCompare) -> Option<(u64, NotSame)> {
         let (a, b) = match (self.code(job.a), self.code(job.b)) {
             (Ok(a), Ok(b)) => (a, b),
             (Err(reason), _) | (_, Err(reason)) => {
-                return Some((job.root.unwrap_or(0), Unequal::Unknown(reason)));
+                return Some((job.root.unwrap_or(0), NotSame::Unknown(reason)));
             }
         };
         let mut doubt = None;
         for (at, trouble) in self.pair(job, &a, &b) {
             let at = job.root.unwrap_or(at);
-            if trouble == Unequal::Different {
+            if trouble == NotSame::Different {
                 return Some((at, trouble));
             }
             doubt.get_or_insert((at, trouble));
@@ -213,22 +214,22 @@ impl<'i, 'e> CodeComparison<'i, 'e> {
     }
 
     /// Two places outside of the pair being compared, to which control goes or whose address is taken.
-    fn outside(&mut self, job: PairToCompare, at: u64, a: u64, b: u64) -> Result<(), Unequal> {
+    fn outside(&mut self, job: PairToCompare, at: u64, a: u64, b: u64) -> Result<(), NotSame> {
         if a == b {
             return Ok(());
         }
         let (Some(in_a), Some(in_b)) = (self.image.function_at(a), self.image.function_at(b)) else {
-            return Unequal::unknown(format!("no function symbol covers {a:#x} and {b:#x}"));
+            return NotSame::unknown(format!("no function symbol covers {a:#x} and {b:#x}"));
         };
         let starts = (in_a.address, in_b.address);
         if starts.0 == starts.1 || a - starts.0 != b - starts.1 {
-            return Err(Unequal::Different);
+            return Err(NotSame::Different);
         }
         if a != starts.0 {
             let (code_a, code_b) = (self.code(starts.0), self.code(starts.1));
-            let (code_a, code_b) = (code_a.map_err(Unequal::Unknown)?, code_b.map_err(Unequal::Unknown)?);
+            let (code_a, code_b) = (code_a.map_err(NotSame::Unknown)?, code_b.map_err(NotSame::Unknown)?);
             if code_a.index_at(a - starts.0).is_none() || code_b.index_at(b - starts.1).is_none() {
-                return Unequal::unknown(format!("{a:#x} or {b:#x} is inside an instruction"));
+                return NotSame::unknown(format!("{a:#x} or {b:#x} is inside an instruction"));
             }
         }
         // Being the same is symmetric, so the pair may be assumed either way round.
@@ -236,7 +237,7 @@ impl<'i, 'e> CodeComparison<'i, 'e> {
             return Ok(());
         }
         if job.depth >= CALL_DEPTH {
-            return Unequal::unknown(format!("`{}` and `{}` are called too deep", in_a.name, in_b.name));
+            return NotSame::unknown(format!("`{}` and `{}` are called too deep", in_a.name, in_b.name));
         }
         self.assumed.insert(starts);
         self.tally.callees += 1;

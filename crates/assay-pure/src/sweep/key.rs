@@ -20,7 +20,7 @@ pub struct SweptKey {
 
 /// Why a key cannot be swept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum KeyError {
+pub enum SweptKeyError {
     /// It says how is measured, not what.
     HowNotWhat(String),
     /// It has no order, so nothing lies between two of its values.
@@ -39,47 +39,47 @@ pub enum KeyError {
 pub const SWEEPABLE: &str = "a number of an input by its path: inputs.NAME.units, .multi_byte, .weights.0, .mean_length, \
                              .distinct_units, .settings.loss";
 
-impl fmt::Display for KeyError {
+impl fmt::Display for SweptKeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            KeyError::HowNotWhat(key) => {
+            SweptKeyError::HowNotWhat(key) => {
                 write!(f, "`{key}` says how it is measured, not what: it cannot be swept")
             }
-            KeyError::NoOrder(key) => {
+            SweptKeyError::NoOrder(key) => {
                 write!(
                     f,
                     "`{key}` draws another sample of the same thing: it has no order that could be swept"
                 )
             }
-            KeyError::NotOfAnInput(key) => write!(f, "`{key}` is no key of an input"),
-            KeyError::NoInput(input, _) => write!(f, "no input is named `{input}`"),
-            KeyError::NoKey(key) => write!(f, "there is nothing at `{key}`"),
-            KeyError::NoNumber(key) => write!(f, "`{key}` is no number"),
+            SweptKeyError::NotOfAnInput(key) => write!(f, "`{key}` is no key of an input"),
+            SweptKeyError::NoInput(input, _) => write!(f, "no input is named `{input}`"),
+            SweptKeyError::NoKey(key) => write!(f, "there is nothing at `{key}`"),
+            SweptKeyError::NoNumber(key) => write!(f, "`{key}` is no number"),
         }
     }
 }
 
-impl std::error::Error for KeyError {}
+impl std::error::Error for SweptKeyError {}
 
 impl SweptKey {
     /// Reads a path: `inputs.mixed.weights.1` or `inputs.mixed.weights[1]`.
     ///
     /// # Errors
     /// It does not lead to a key of an input.
-    pub fn parse(text: &str) -> Result<SweptKey, KeyError> {
+    pub fn parse(text: &str) -> Result<SweptKey, SweptKeyError> {
         let plain = text.trim().replace('[', ".").replace(']', "");
         let mut parts = plain.split('.').map(str::to_owned);
         let first = parts.next().unwrap_or_default();
         let how = ["budget", "confidence", "minimum_effect", "placement", "clock", "seed"];
         if how.contains(&first.as_str()) {
-            return Err(KeyError::HowNotWhat(text.to_owned()));
+            return Err(SweptKeyError::HowNotWhat(text.to_owned()));
         }
         let (input, path) = (parts.next().unwrap_or_default(), parts.collect::<Vec<_>>());
         if first != "inputs" || input.is_empty() || path.is_empty() || path.iter().any(String::is_empty) {
-            return Err(KeyError::NotOfAnInput(text.to_owned()));
+            return Err(SweptKeyError::NotOfAnInput(text.to_owned()));
         }
         if path == ["seed"] {
-            return Err(KeyError::NoOrder(text.to_owned()));
+            return Err(SweptKeyError::NoOrder(text.to_owned()));
         }
         Ok(SweptKey { input, path })
     }
@@ -128,12 +128,12 @@ pub fn inputs_at(
 }
 
 /// Writes a number at a key.
-fn set(document: &mut DocumentMut, key: &SweptKey, (value, whole): (f64, bool)) -> Result<(), KeyError> {
-    let missing = || KeyError::NoInput(key.input.clone(), Vec::new());
+fn set(document: &mut DocumentMut, key: &SweptKey, (value, whole): (f64, bool)) -> Result<(), SweptKeyError> {
+    let missing = || SweptKeyError::NoInput(key.input.clone(), Vec::new());
     let table =
         input_table(document.get_mut("inputs").ok_or_else(missing)?, &key.input).ok_or_else(missing)?;
     let number = if whole { Value::from(value as i64) } else { Value::from(value) };
-    let nowhere = || KeyError::NoKey(key.path());
+    let nowhere = || SweptKeyError::NoKey(key.path());
     match key.path.as_slice() {
         [name] => {
             table.insert(name, Item::Value(number));

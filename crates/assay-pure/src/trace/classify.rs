@@ -19,6 +19,16 @@ pub enum InstructionSet {
     Aarch64,
 }
 
+impl InstructionSet {
+    /// The kernel's and QEMU's name for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            InstructionSet::X86_64 => "x86_64",
+            InstructionSet::Aarch64 => "aarch64",
+        }
+    }
+}
+
 /// The flow after the instruction that these bytes, at address `pc`, begin with.
 pub fn flow(architecture: InstructionSet, pc: u64, bytes: &[u8]) -> Flow {
     match architecture {

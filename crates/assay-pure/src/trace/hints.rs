@@ -26,31 +26,6 @@ pub use judge::{
 pub use parse::scan;
 pub use spans::{Position, Span, TextPlace};
 
-/// The language of a source text, as far as hints differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// C and C++.
-    C,
-    /// Rust.
-    Rust,
-    /// Zig.
-    Zig,
-}
-
-impl Language {
-    /// By the ending of a file's name; `None` for what is none of them (assembly, Fortran, no ending).
-    pub fn of(file_name: &str) -> Option<Language> {
-        let ending = file_name.rsplit_once('.').map(|(_, ending)| ending)?;
-        match ending.to_ascii_lowercase().as_str() {
-            "rs" => Some(Language::Rust),
-            "zig" => Some(Language::Zig),
-            "c" | "h" | "cc" | "cpp" | "cxx" | "c++" | "hh" | "hpp" | "hxx" | "h++" | "inl" | "inc"
-            | "ipp" | "tcc" | "cppm" | "ixx" => Some(Language::C),
-            _ => None,
-        }
-    }
-}
-
 /// How a hint is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {

@@ -1,12 +1,12 @@
 //! What speaks for a cause: the placement, code that is the same, noise, the build; each with its numbers.
 
-use super::build::ContrastSide;
+use super::build::Side;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::{AsBuiltSays, RatioInterval};
 use super::decide::DecidedEstimate;
+use super::identity::CodeIdentity;
 use super::observed::{ObservedContrast, PairAt};
 use super::profile::{OffsetEffect, RotationTimes, offset_effects, predicted_placement, rotation_times};
-use super::same_code::CodeIdentity;
 use super::wording::{percent, span};
 use crate::placement::layout::LINE_BYTES;
 use crate::stats::margin::Margin;
@@ -96,7 +96,7 @@ fn out_of_range(contrast: &ObservedContrast, as_built: f64, code: f64, margin: M
     };
     let least_of = |effects: &[f64]| effects.iter().copied().fold(f64::INFINITY, f64::min);
     let most_of = |effects: &[f64]| effects.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let (candidate, baseline) = (effects(ContrastSide::Candidate), effects(ContrastSide::Baseline));
+    let (candidate, baseline) = (effects(Side::Candidate), effects(Side::Baseline));
     let links = candidate.len().min(baseline.len());
     let least = code + least_of(&candidate) - most_of(&baseline);
     let most = code + most_of(&candidate) - least_of(&baseline);
@@ -141,8 +141,8 @@ pub fn same_loops(contrast: &ObservedContrast, effect: Option<f64>) -> Option<Ca
     let largest = loops.iter().max_by_key(|shared| shared.instructions)?;
     let (candidate, baseline) = contrast.between().names();
     let sides = [
-        (&candidate, by_loop(contrast, ContrastSide::Candidate, largest.second)),
-        (&baseline, by_loop(contrast, ContrastSide::Baseline, largest.first)),
+        (&candidate, by_loop(contrast, Side::Candidate, largest.second)),
+        (&baseline, by_loop(contrast, Side::Baseline, largest.first)),
     ];
     let spread = |places: &[(u64, f64)]| {
         let effects = || places.iter().map(|(_, effect)| *effect);
@@ -177,7 +177,7 @@ pub fn same_loops(contrast: &ObservedContrast, effect: Option<f64>) -> Option<Ca
 }
 
 /// The effect of each place in a line on a loop that begins so many bytes behind the entry, by place.
-fn by_loop(contrast: &ObservedContrast, side: ContrastSide, begins: u64) -> Vec<(u64, f64)> {
+fn by_loop(contrast: &ObservedContrast, side: Side, begins: u64) -> Vec<(u64, f64)> {
     let effects = offset_effects(&rotation_times(contrast, side));
     let of_loop = |effect: &OffsetEffect| ((effect.offset + begins) % LINE_BYTES, effect.log_effect);
     let mut places: Vec<(u64, f64)> = effects.iter().map(of_loop).collect();
@@ -187,7 +187,7 @@ fn by_loop(contrast: &ObservedContrast, side: ContrastSide, begins: u64) -> Vec<
 
 /// Unoptimised code.
 pub fn build(contrast: &ObservedContrast, unoptimised_flags: &[String]) -> Option<CauseEvidence> {
-    let sides = [ContrastSide::Candidate, ContrastSide::Baseline].map(|side| contrast.between().cell(side).3);
+    let sides = [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side).3);
     let flags = sides.into_iter().find(|flags| unoptimised_flags.iter().any(|name| name == flags))?;
     Some(CauseEvidence {
         cause: Cause::Build,

@@ -2,13 +2,24 @@
 
 use crate::experiment::Axis;
 
-/// Which side of a contrast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ContrastSide {
-    /// The candidate.
-    Candidate,
-    /// The baseline.
+/// The two sides of a contrast or a comparison, in the order of their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// What it is compared with.
     Baseline,
+    /// What is in question.
+    Candidate,
+}
+
+impl Side {
+    /// Both, the baseline first.
+    pub const BOTH: [Side; 2] = [Side::Baseline, Side::Candidate];
+
+    /// 0 for the baseline, 1 for the candidate.
+    pub fn number(self) -> usize {
+        self as usize
+    }
 }
 
 /// A compiler with a flag set, by name.
@@ -43,21 +54,19 @@ pub struct Between<'a> {
 
 impl<'a> Between<'a> {
     /// The cell of a side.
-    pub fn cell(&self, side: ContrastSide) -> CellKey<'a> {
+    pub fn cell(&self, side: Side) -> CellKey<'a> {
         let own = (self.compiler, self.flags);
         let (variant, (compiler, flags)) = match (side, self.against) {
-            (ContrastSide::Candidate, _) => (self.candidate, own),
-            (ContrastSide::Baseline, None) => (self.baseline, own),
-            (ContrastSide::Baseline, Some(build)) => {
-                (self.baseline, (build.compiler.as_str(), build.flags.as_str()))
-            }
+            (Side::Candidate, _) => (self.candidate, own),
+            (Side::Baseline, None) => (self.baseline, own),
+            (Side::Baseline, Some(build)) => (self.baseline, (build.compiler.as_str(), build.flags.as_str())),
         };
         (variant, self.input, compiler, flags)
     }
 
     /// The axis that the sides differ in; of several the one that moves the code most: variant, compiler, flags.
     pub fn axis(&self) -> Axis {
-        let (candidate, baseline) = (self.cell(ContrastSide::Candidate), self.cell(ContrastSide::Baseline));
+        let (candidate, baseline) = (self.cell(Side::Candidate), self.cell(Side::Baseline));
         if candidate.2 == baseline.2 && candidate.3 == baseline.3 || candidate.0 != baseline.0 {
             Axis::Variant
         } else if candidate.2 != baseline.2 {
@@ -68,12 +77,10 @@ impl<'a> Between<'a> {
     }
 
     /// How a side is called beside the other: its variant, with what differs of its build in brackets.
-    pub fn name(&self, side: ContrastSide) -> String {
+    pub fn name(&self, side: Side) -> String {
         let (own, other) = match side {
-            ContrastSide::Candidate => {
-                (self.cell(ContrastSide::Candidate), self.cell(ContrastSide::Baseline))
-            }
-            ContrastSide::Baseline => (self.cell(ContrastSide::Baseline), self.cell(ContrastSide::Candidate)),
+            Side::Candidate => (self.cell(Side::Candidate), self.cell(Side::Baseline)),
+            Side::Baseline => (self.cell(Side::Baseline), self.cell(Side::Candidate)),
         };
         let differs = [(own.2, other.2), (own.3, other.3)];
         let build: Vec<&str> =
@@ -83,7 +90,7 @@ impl<'a> Between<'a> {
 
     /// Both names, the candidate's first.
     pub fn names(&self) -> (String, String) {
-        (self.name(ContrastSide::Candidate), self.name(ContrastSide::Baseline))
+        (self.name(Side::Candidate), self.name(Side::Baseline))
     }
 }
 
@@ -119,7 +126,7 @@ mod tests {
         assert_eq!(between("visit", Some(&aligned)).axis(), Axis::Flags);
         assert_eq!(between("direct", Some(&old)).axis(), Axis::Variant);
         let found = between("visit", Some(&old));
-        assert_eq!(found.cell(ContrastSide::Candidate), ("visit", "mono", "gcc-12", "O2"));
-        assert_eq!(found.cell(ContrastSide::Baseline), ("visit", "mono", "gcc-11", "O2"));
+        assert_eq!(found.cell(Side::Candidate), ("visit", "mono", "gcc-12", "O2"));
+        assert_eq!(found.cell(Side::Baseline), ("visit", "mono", "gcc-11", "O2"));
     }
 }

@@ -8,7 +8,7 @@
 //! nothing; the shares need not add up to 1.
 //! Checked: by hand.
 
-use super::build::ContrastSide;
+use super::build::Side;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
 use crate::stats::penalty::Penalty;
@@ -35,6 +35,11 @@ pub enum CountSource {
 }
 
 impl CountSource {
+    /// As the ledger spells it.
+    pub fn of(word: &str) -> Option<Self> {
+        [CountSource::Counted, CountSource::Traced].into_iter().find(|known| known.word() == word)
+    }
+
     /// The word for mispredictions of this source.
     fn of_misses(self) -> &'static str {
         match self {
@@ -43,8 +48,8 @@ impl CountSource {
         }
     }
 
-    /// The word for other events of this source.
-    fn of_work(self) -> &'static str {
+    /// The word for other events of this source, in the ledger too.
+    pub fn word(self) -> &'static str {
         match self {
             CountSource::Counted => "counted",
             CountSource::Traced => "traced",
@@ -105,7 +110,7 @@ impl CellCounts {
     }
 
     /// Whether this is the cell of a side of a contrast.
-    pub fn is_of(&self, side: ContrastSide, contrast: &ContrastVerdict) -> bool {
+    pub fn is_of(&self, side: Side, contrast: &ContrastVerdict) -> bool {
         (self.variant.as_str(), self.input.as_str(), self.compiler.as_str(), self.flags.as_str())
             == contrast.between().cell(side)
     }
@@ -182,10 +187,10 @@ fn prediction(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) ->
     };
     let counts = format!(
         "{} mispredicts {} times per {} and {} {} times ({source}{by}); at {} each ({} to {}, measured here) that is {} of {}",
-        found.between().name(ContrastSide::Candidate),
+        found.between().name(Side::Candidate),
         short(candidate.per_unit),
         sides.unit,
-        found.between().name(ContrastSide::Baseline),
+        found.between().name(Side::Baseline),
         short(baseline.per_unit),
         time(penalty.ns),
         time(penalty.interval.lower),
@@ -222,14 +227,14 @@ fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Optio
     let more = candidate.instructions - baseline.instructions;
     let counts = format!(
         "{} executes {:.2} instructions and {:.2} branches per {}, {} {:.2} and {:.2} ({}): {:+.2} and {:+.2}",
-        found.between().name(ContrastSide::Candidate),
+        found.between().name(Side::Candidate),
         candidate.instructions,
         candidate.branches,
         sides.unit,
-        found.between().name(ContrastSide::Baseline),
+        found.between().name(Side::Baseline),
         baseline.instructions,
         baseline.branches,
-        candidate.source.of_work(),
+        candidate.source.word(),
         more,
         candidate.branches - baseline.branches,
     );
@@ -240,7 +245,7 @@ fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Optio
     let priced = format!(
         "{counts}; at {} per instruction, {}'s own outside mispredictions, that is {} of {}",
         time(pace),
-        found.between().name(ContrastSide::Baseline),
+        found.between().name(Side::Baseline),
         signed_time(more * pace),
         signed_time(difference_ns)
     );

@@ -3,9 +3,9 @@
 use super::as_built::judge_as_built;
 use super::decide::{DecidedEstimate, decide};
 use super::effect::{CodeObservations, code_effect, observe};
+use super::identity::CodeIdentity;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
-use super::same_code::CodeIdentity;
 use crate::stats::StatsError;
 use crate::stats::margin::Margin;
 use crate::stats::moderation::moderate_all;

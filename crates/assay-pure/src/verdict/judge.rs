@@ -5,16 +5,17 @@
 //! twin control and the rules of code that is the same take back what they do not bear out; then causes and reasons.
 
 use super::attribution::{self, Decomposition};
-use super::build::ContrastSide;
+use super::build::Side;
 use super::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use super::decide::{DecidedEstimate, as_built_says};
 use super::draft::{Draft, draft_all};
+use super::identity::CodeIdentity;
 use super::input_dependence::{InputDependence, input_cause, input_dependence};
 use super::modes;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
 use super::reasons;
-use super::same_code::{self, CodeIdentity, Contradiction};
+use super::same_code::{self, Contradiction};
 use super::twin::{TwinControl, TwinVerdict, downgrade, twin_control};
 use crate::stats::StatsError;
 use crate::stats::moderation::MIN_CONTRASTS;
@@ -215,9 +216,7 @@ fn warnings(
     warnings.extend(controls.contradictions.iter().map(Contradiction::warning));
     let mut unoptimised: Vec<&str> = contrasts
         .iter()
-        .flat_map(|contrast| {
-            [ContrastSide::Candidate, ContrastSide::Baseline].map(|side| contrast.between().cell(side).3)
-        })
+        .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side).3))
         .filter(|flags| options.unoptimised_flags.iter().any(|name| name == flags))
         .collect();
     unoptimised.sort_unstable();

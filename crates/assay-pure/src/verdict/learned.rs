@@ -9,7 +9,7 @@
 //! new; so few mispredictions that this may be all of them are never taken for data that was learned.
 //! Checked: by hand.
 
-use super::build::ContrastSide;
+use super::build::Side;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
 use super::counts::CellCounts;
@@ -128,9 +128,9 @@ pub fn flips(
             "{} is memorised by the predictor, which spares {} {} and {} {} of mispredictions: {} here \
              would be about {} on data never seen",
             found.input,
-            found.between().name(ContrastSide::Baseline),
+            found.between().name(Side::Baseline),
             crate::words::time(spared_baseline),
-            found.between().name(ContrastSide::Candidate),
+            found.between().name(Side::Candidate),
             crate::words::time(spared_candidate),
             percent(code.ratio.ln()),
             percent(fresh.ln())

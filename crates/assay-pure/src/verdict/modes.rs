@@ -7,7 +7,7 @@
 //! Limits: those of the split; visits of the as-built link are not counted, as they are of one place.
 //! Checked: drawn campaigns of known modes, in the tests.
 
-use super::build::ContrastSide;
+use super::build::Side;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::RatioInterval;
 use super::observed::ObservedContrast;
@@ -26,8 +26,7 @@ pub(super) fn cause(
     code: Option<RatioInterval>,
     options: &VerdictOptions,
 ) -> Option<CauseEvidence> {
-    let sides = [ContrastSide::Candidate, ContrastSide::Baseline]
-        .map(|side| SideVisits::of(contrast, side, options.margin));
+    let sides = [Side::Candidate, Side::Baseline].map(|side| SideVisits::of(contrast, side, options.margin));
     if sides.iter().all(|side| side.modes.is_none()) {
         return None;
     }
@@ -51,7 +50,7 @@ struct SideVisits {
 }
 
 impl SideVisits {
-    fn of(contrast: &ObservedContrast, side: ContrastSide, margin: Margin) -> SideVisits {
+    fn of(contrast: &ObservedContrast, side: Side, margin: Margin) -> SideVisits {
         let (mut visits, mut rotations) = (Vec::new(), Vec::new());
         let (mut sum, mut count, mut process) = (0.0, 0.0, 0);
         for rotation in &contrast.rotations {

@@ -1,7 +1,7 @@
 //! What was measured of one contrast, as the verdict sees it: only usable samples, already divided by units.
 
 use super::build::{Between, Build};
-use super::same_code::CodeIdentity;
+use super::identity::CodeIdentity;
 
 /// One usable sample.
 #[derive(Clone, Copy, Debug, PartialEq)]

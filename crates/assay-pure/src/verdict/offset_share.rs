@@ -5,7 +5,7 @@
 //! not (a function that reaches fewer offsets), the rest is what both leave. Source: Searle, Linear Models, 1971, 7.1.
 //! Limits: drift between rotations counts as the shuffle's. Checked: NIST's certified values for SiRstv.
 
-use super::build::ContrastSide;
+use super::build::Side;
 use super::observed::ObservedContrast;
 use super::profile::{RotationTimes, rotation_times};
 
@@ -31,25 +31,33 @@ pub struct OffsetShare {
 /// The shares of one side of a contrast, over its complete rotations.
 ///
 /// Returns: `None` with fewer than two offsets, with no more placements than offsets, or where no time varies.
-pub fn offset_share(contrast: &ObservedContrast, side: ContrastSide) -> Option<OffsetShare> {
+pub fn offset_share(contrast: &ObservedContrast, side: Side) -> Option<OffsetShare> {
     share_of(&rotation_times(contrast, side))
 }
 
 /// [`offset_share`] of rotations that are at hand.
 pub fn share_of(times: &[RotationTimes]) -> Option<OffsetShare> {
     let placements = times.iter().flat_map(|rotation| {
-        rotation.by_offset.iter().map(|&(offset, ns)| (offset, u64::from(rotation.rotation), ns.ln()))
+        let shuffle = u64::from(rotation.rotation);
+        rotation.by_offset.iter().map(move |&(offset, ns)| TimeAtPlacement { offset, shuffle, log: ns.ln() })
     });
     share(&placements.collect::<Vec<_>>())
 }
 
-/// (first group, second group, value) of each observation.
-fn share(values: &[(u64, u64, f64)]) -> Option<OffsetShare> {
-    let count = values.len();
-    let mean = values.iter().map(|(_, _, value)| value).sum::<f64>() / count as f64;
-    let total: f64 = values.iter().map(|(_, _, value)| (value - mean).powi(2)).sum();
-    let (offsets, by_offset) = between(values.iter().map(|&(offset, _, value)| (offset, value)), mean);
-    let (_, by_shuffle) = between(values.iter().map(|&(_, shuffle, value)| (shuffle, value)), mean);
+/// The time at one placement.
+#[derive(Clone, Copy)]
+struct TimeAtPlacement {
+    offset: u64,
+    shuffle: u64,
+    log: f64,
+}
+
+fn share(times: &[TimeAtPlacement]) -> Option<OffsetShare> {
+    let count = times.len();
+    let mean = times.iter().map(|time| time.log).sum::<f64>() / count as f64;
+    let total: f64 = times.iter().map(|time| (time.log - mean).powi(2)).sum();
+    let (offsets, by_offset) = between(times, |time| time.offset, mean);
+    let (_, by_shuffle) = between(times, |time| time.shuffle, mean);
     if offsets < 2 || count <= offsets || !total.is_finite() || total <= 0.0 {
         return None;
     }
@@ -67,12 +75,12 @@ fn share(values: &[(u64, u64, f64)]) -> Option<OffsetShare> {
 }
 
 /// Number of groups, and the sum of squares between them.
-fn between(values: impl Iterator<Item = (u64, f64)>, mean: f64) -> (usize, f64) {
+fn between(times: &[TimeAtPlacement], group: impl Fn(&TimeAtPlacement) -> u64, mean: f64) -> (usize, f64) {
     let mut groups: std::collections::BTreeMap<u64, (usize, f64)> = std::collections::BTreeMap::new();
-    for (group, value) in values {
-        let found = groups.entry(group).or_default();
+    for time in times {
+        let found = groups.entry(group(time)).or_default();
         found.0 += 1;
-        found.1 += value - mean;
+        found.1 += time.log - mean;
     }
     let squares = groups.values().map(|(count, sum)| sum * sum / *count as f64).sum();
     (groups.len(), squares)
@@ -93,11 +101,11 @@ mod tests {
 
     #[test]
     fn the_share_of_a_group_is_the_certified_one() {
-        let values: Vec<(u64, u64, f64)> = RESISTIVITY
+        let values: Vec<TimeAtPlacement> = RESISTIVITY
             .iter()
             .zip(0..)
-            .flat_map(|(row, instrument)| {
-                row.iter().zip(0..).map(move |(&value, at)| (instrument, at, value))
+            .flat_map(|(row, offset)| {
+                row.iter().zip(0..).map(move |(&log, shuffle)| TimeAtPlacement { offset, shuffle, log })
             })
             .collect();
         let found = share(&values).expect("they vary");

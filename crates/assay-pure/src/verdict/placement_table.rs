@@ -1,6 +1,6 @@
 //! Per variant: its time over all placements, at each offset, and what pinning it would bring.
 
-use super::build::ContrastSide;
+use super::build::Side;
 use super::observed::ObservedContrast;
 use super::profile::{OffsetEffect, RotationTimes, offset_effects, rotation_times, time_at};
 use super::wording::{more_or_less, percent};
@@ -67,10 +67,10 @@ pub struct VariantPlacement {
 /// A baseline takes part in several contrasts with the same samples: the contrast with most rotations speaks for it.
 /// Variants without one complete rotation have no row.
 pub fn placement_table(contrasts: &[ObservedContrast]) -> Vec<VariantPlacement> {
-    let mut chosen: Vec<(&ObservedContrast, ContrastSide)> = Vec::new();
+    let mut chosen: Vec<(&ObservedContrast, Side)> = Vec::new();
     for contrast in contrasts {
-        for side in [ContrastSide::Baseline, ContrastSide::Candidate] {
-            let same = |(other, other_side): &&mut (&ObservedContrast, ContrastSide)| {
+        for side in [Side::Baseline, Side::Candidate] {
+            let same = |(other, other_side): &&mut (&ObservedContrast, Side)| {
                 key(other, *other_side) == key(contrast, side)
             };
             match chosen.iter_mut().find(same) {
@@ -85,11 +85,11 @@ pub fn placement_table(contrasts: &[ObservedContrast]) -> Vec<VariantPlacement> 
     chosen.into_iter().filter_map(|(contrast, side)| row(contrast, side)).collect()
 }
 
-fn key(contrast: &ObservedContrast, side: ContrastSide) -> (&str, &str, &str, &str) {
+fn key(contrast: &ObservedContrast, side: Side) -> (&str, &str, &str, &str) {
     contrast.between().cell(side)
 }
 
-fn row(contrast: &ObservedContrast, side: ContrastSide) -> Option<VariantPlacement> {
+fn row(contrast: &ObservedContrast, side: Side) -> Option<VariantPlacement> {
     let times: Vec<RotationTimes> = rotation_times(contrast, side);
     let means: Vec<f64> = times.iter().map(|rotation| rotation.mean_ns).collect();
     let (interval, confidence) = median_interval(&means, 0.05)?;

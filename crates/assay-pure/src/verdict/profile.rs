@@ -1,15 +1,15 @@
 //! One variant over all its placements: its time by rotation and by offset, cleaned of drift between rotations.
 
-use super::build::ContrastSide;
+use super::build::Side;
 use super::observed::{Observation, ObservedContrast, PairAt};
 use crate::stats::quantile::median;
 
-impl ContrastSide {
+impl Side {
     /// Its samples and its entry's offset at a placement.
     pub fn of(self, pair: &PairAt) -> (&[Observation], u64) {
         match self {
-            ContrastSide::Candidate => (&pair.candidate, pair.candidate_offset),
-            ContrastSide::Baseline => (&pair.baseline, pair.baseline_offset),
+            Side::Candidate => (&pair.candidate, pair.candidate_offset),
+            Side::Baseline => (&pair.baseline, pair.baseline_offset),
         }
     }
 }
@@ -29,7 +29,7 @@ pub struct RotationTimes {
 }
 
 /// The times of one side over all rotations with usable samples in every phase, in order of rotation.
-pub fn rotation_times(contrast: &ObservedContrast, side: ContrastSide) -> Vec<RotationTimes> {
+pub fn rotation_times(contrast: &ObservedContrast, side: Side) -> Vec<RotationTimes> {
     let full = contrast.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
     let mut times: Vec<RotationTimes> = contrast
         .rotations
@@ -51,7 +51,7 @@ pub fn rotation_times(contrast: &ObservedContrast, side: ContrastSide) -> Vec<Ro
 }
 
 /// (offset, median nanoseconds per unit) of one side at one placement; `None` without usable samples.
-pub fn time_at(pair: &PairAt, side: ContrastSide) -> Option<(u64, f64)> {
+pub fn time_at(pair: &PairAt, side: Side) -> Option<(u64, f64)> {
     let (samples, offset) = side.of(pair);
     let values: Vec<f64> =
         samples.iter().map(|sample| sample.ns_per_unit).filter(|ns| ns.is_finite() && *ns > 0.0).collect();
@@ -95,7 +95,7 @@ pub fn offset_effects(times: &[RotationTimes]) -> Vec<OffsetEffect> {
 /// Returns: `None` where a side visits fewer than three offsets, or no rotation is common. It tells a difference of all places
 /// from one that a single place makes, such as a branch of one side's loop that falls on a boundary there.
 pub fn without_slowest_offset(contrast: &ObservedContrast) -> Option<f64> {
-    let trimmed = |side: ContrastSide| -> Option<Vec<(u32, f64)>> {
+    let trimmed = |side: Side| -> Option<Vec<(u32, f64)>> {
         let times = rotation_times(contrast, side);
         let effects = offset_effects(&times);
         let slowest = effects.iter().max_by(|a, b| a.log_effect.total_cmp(&b.log_effect))?.offset;
@@ -105,7 +105,7 @@ pub fn without_slowest_offset(contrast: &ObservedContrast) -> Option<f64> {
         };
         (effects.len() >= 3).then(|| times.iter().map(mean).collect())
     };
-    let (candidate, baseline) = (trimmed(ContrastSide::Candidate)?, trimmed(ContrastSide::Baseline)?);
+    let (candidate, baseline) = (trimmed(Side::Candidate)?, trimmed(Side::Baseline)?);
     let ratios: Vec<f64> = candidate
         .iter()
         .filter_map(|(rotation, ns)| {
@@ -142,10 +142,10 @@ pub fn offsets_visited(times: &[RotationTimes]) -> OffsetsVisited {
 /// Returns: `None` where an offset was never visited. This is a prediction made from the rotations only, so that the
 /// as-built comparison can be compared with it.
 pub fn predicted_placement(contrast: &ObservedContrast, at: &PairAt) -> Option<f64> {
-    let effect = |side: ContrastSide| {
+    let effect = |side: Side| {
         let offset = side.of(at).1 % 64;
         let effects = offset_effects(&rotation_times(contrast, side));
         effects.iter().find(|effect| effect.offset == offset).map(|effect| effect.log_effect)
     };
-    Some(effect(ContrastSide::Candidate)? - effect(ContrastSide::Baseline)?)
+    Some(effect(Side::Candidate)? - effect(Side::Baseline)?)
 }

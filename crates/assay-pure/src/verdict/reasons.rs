@@ -1,13 +1,13 @@
 //! Why a verdict is what it is, in plain sentences with their numbers.
 
-use super::build::ContrastSide;
+use super::build::Side;
 use super::cause::Cause;
 use super::contrast::{AsBuiltSays, ContrastVerdict, Verdict};
 use super::draft::Draft;
+use super::identity::CodeIdentity;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
 use super::profile::{offsets_visited, rotation_times, without_slowest_offset};
-use super::same_code::CodeIdentity;
 use super::wording::{more_or_less, percent, span};
 use crate::words::{asked, confidence, fraction, list, sentence};
 
@@ -104,8 +104,7 @@ fn need(found: &ContrastVerdict, draft: &Draft, options: &VerdictOptions) -> Str
 /// Sides that do not visit each offset equally often, or fewer offsets than there are phases.
 fn offsets(contrast: &ObservedContrast) -> Vec<String> {
     let phases = contrast.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
-    let sides =
-        [ContrastSide::Candidate, ContrastSide::Baseline].map(|side| (side, contrast.between().name(side)));
+    let sides = [Side::Candidate, Side::Baseline].map(|side| (side, contrast.between().name(side)));
     let said = sides.into_iter().flat_map(|(side, name)| {
         let visited = offsets_visited(&rotation_times(contrast, side));
         let names: Vec<String> = visited.offsets.iter().map(u64::to_string).collect();
@@ -164,9 +163,9 @@ pub(super) fn identical_contradiction(
     contradicts.then(|| {
         format!(
             "The rotations call {} {} than {}, but both are the same machine code: the difference must be placement that the rotations did not even out, so no verdict is given.",
-            found.between().name(ContrastSide::Candidate),
+            found.between().name(Side::Candidate),
             found.verdict.word(),
-            found.between().name(ContrastSide::Baseline)
+            found.between().name(Side::Baseline)
         )
     })
 }

@@ -7,31 +7,11 @@
 //! works on may differ (`SameCode`), nothing is proven.
 //! Checked: tests of the judge; pairs of known truth (`fixtures/verdicts`).
 
-use super::build::ContrastSide;
+use super::build::Side;
 use super::contrast::{ContrastVerdict, RatioInterval, Verdict};
+use super::identity::CodeIdentity;
 use super::observed::ObservedContrast;
 use super::wording::span;
-use crate::placement::same_loops::SharedLoop;
-
-/// What comparing the machine code of both sides found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CodeIdentity {
-    /// Other instructions, or other data.
-    Different,
-    /// Other instructions, but all loops are the same.
-    SameLoops(Vec<SharedLoop>),
-    /// The same instructions; the data that they work on may differ.
-    SameCode,
-    /// The same instructions on the same data, with all that they can reach.
-    Proven,
-}
-
-impl CodeIdentity {
-    /// Whether the instructions are the same.
-    pub fn is_same_code(&self) -> bool {
-        matches!(self, CodeIdentity::SameCode | CodeIdentity::Proven)
-    }
-}
 
 /// A measured difference between two copies of the same code.
 pub(super) struct Contradiction<'c> {
@@ -52,7 +32,7 @@ impl Contradiction<'_> {
     }
 
     fn concerns(&self, other: &ObservedContrast) -> bool {
-        self.contrast.between().cell(ContrastSide::Baseline) == other.between().cell(ContrastSide::Baseline)
+        self.contrast.between().cell(Side::Baseline) == other.between().cell(Side::Baseline)
     }
 }
 

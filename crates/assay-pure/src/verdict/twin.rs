@@ -13,13 +13,13 @@
 //! Limits: a campaign of few rotations may leave it undecided; that changes no verdict.
 //! Checked: tests below; false alarms by simulation (docs/methodology/verdicts.md).
 
-use super::build::{CellKey, ContrastSide};
+use super::build::{CellKey, Side};
 use super::contrast::RatioInterval;
 use super::decide::decide;
+use super::identity::CodeIdentity;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
 use super::profile::{RotationTimes, rotation_times};
-use super::same_code::CodeIdentity;
 use super::wording::span;
 use super::{Verdict, contrast::ContrastVerdict};
 use crate::stats::interval::Interval;
@@ -83,7 +83,7 @@ pub struct TwinControl {
 /// Compares the baseline of every group with itself.
 pub fn twin_control(contrasts: &[ObservedContrast], options: &VerdictOptions) -> TwinControl {
     // What was not measured for a proof has no rotations to compare, and must not take theirs from the others.
-    let rotations = |contrast: &ObservedContrast| rotation_times(contrast, ContrastSide::Baseline).len();
+    let rotations = |contrast: &ObservedContrast| rotation_times(contrast, Side::Baseline).len();
     let is_measured = |contrast: &&ObservedContrast| {
         contrast.identity != Some(CodeIdentity::Proven) || rotations(contrast) >= MIN_TWIN_ROTATIONS
     };
@@ -100,7 +100,7 @@ pub fn twin_control(contrasts: &[ObservedContrast], options: &VerdictOptions) ->
         .iter()
         .zip(&of_groups)
         .map(|((contrast, times), found)| {
-            let (baseline, input, compiler, flags) = contrast.between().cell(ContrastSide::Baseline);
+            let (baseline, input, compiler, flags) = contrast.between().cell(Side::Baseline);
             TwinGroup {
                 baseline: baseline.to_owned(),
                 input: input.to_owned(),
@@ -171,7 +171,7 @@ pub fn downgrade(found: &ContrastVerdict, twin: &TwinControl) -> Option<String> 
 fn different_ratio(found: &ContrastVerdict, twin: &TwinControl) -> Option<RatioInterval> {
     let own = twin.groups.iter().find(|group| {
         (group.baseline.as_str(), group.input.as_str(), group.compiler.as_str(), group.flags.as_str())
-            == found.between().cell(ContrastSide::Baseline)
+            == found.between().cell(Side::Baseline)
     });
     match own.map(|group| group.verdict) {
         Some(TwinVerdict::Different) => own.and_then(|group| group.ratio),
@@ -187,9 +187,9 @@ type CellGroup<'a> = (&'a ObservedContrast, Vec<RotationTimes>);
 fn groups<'c>(contrasts: &[&'c ObservedContrast]) -> Vec<CellGroup<'c>> {
     let mut groups: Vec<CellGroup<'c>> = Vec::new();
     for &contrast in contrasts {
-        let times = rotation_times(contrast, ContrastSide::Baseline);
+        let times = rotation_times(contrast, Side::Baseline);
         let same = |other: &ObservedContrast| {
-            other.between().cell(ContrastSide::Baseline) == contrast.between().cell(ContrastSide::Baseline)
+            other.between().cell(Side::Baseline) == contrast.between().cell(Side::Baseline)
         };
         match groups.iter_mut().find(|(other, _)| same(other)) {
             Some(group) if group.1.len() < times.len() => *group = (contrast, times),
@@ -225,10 +225,10 @@ fn pooled(groups: &[CellGroup<'_>], contrasts: &[&ObservedContrast]) -> Vec<Twin
     let common = |rotation: &&RotationTimes| cells.iter().all(|times| has(times, rotation.rotation));
     let common: Vec<u32> = first.iter().filter(common).map(|rotation| rotation.rotation).collect();
     let mut known: Vec<CellKey<'_>> =
-        groups.iter().map(|(contrast, _)| contrast.between().cell(ContrastSide::Baseline)).collect();
+        groups.iter().map(|(contrast, _)| contrast.between().cell(Side::Baseline)).collect();
     for &contrast in contrasts {
-        let key = contrast.between().cell(ContrastSide::Candidate);
-        let times = rotation_times(contrast, ContrastSide::Candidate);
+        let key = contrast.between().cell(Side::Candidate);
+        let times = rotation_times(contrast, Side::Candidate);
         if !known.contains(&key) && common.iter().all(|rotation| has(&times, *rotation)) {
             known.push(key);
             cells.push(times);

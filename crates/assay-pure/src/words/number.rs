@@ -106,6 +106,22 @@ pub fn short(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// A number of any size: whole ones in full, others with so many digits, the largest and smallest with an exponent.
+pub fn any_size(value: f64, digits: usize) -> String {
+    let size = value.abs();
+    let sign = if value < 0.0 { "-" } else { "" };
+    if value.fract() == 0.0 && size < 1e15 {
+        return format!("{sign}{}", count(size as u64));
+    }
+    if !(1e-4..1e15).contains(&size) {
+        return format!("{value:.*e}", digits.saturating_sub(1));
+    }
+    match digits as i32 - 1 - size.log10().floor() as i32 {
+        decimals if decimals > 0 => format!("{value:.*}", decimals as usize),
+        _ => format!("{sign}{}", count(size.round() as u64)),
+    }
+}
+
 /// A rate with three digits, for a column of them: "43.2 %", "4.32 %", "0.432 %".
 ///
 /// What is not nothing is never "0 %".
@@ -181,6 +197,25 @@ fn ends(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_of_any_size_keeps_its_digits() {
+        let cases = [
+            (0.0, "0"),
+            (-1_234_567.0, "-1,234,567"),
+            (2e9, "2,000,000,000"),
+            (123_456.7, "123,457"),
+            (12_345.6, "12,346"),
+            (-1.5, "-1.5000"),
+            (0.000_123_456, "0.00012346"),
+            (0.000_012_345_6, "1.2346e-5"),
+            (2.5e20, "2.5000e20"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(any_size(value, 5), expected);
+        }
+        assert_eq!((any_size(0.1234, 3), any_size(12.34, 3)), ("0.123".to_owned(), "12.3".to_owned()));
+    }
 
     #[test]
     fn a_change_has_a_sign_one_decimal_and_no_negative_zero() {

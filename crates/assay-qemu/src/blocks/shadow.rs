@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 const PAGE: u64 = 4096;
 
-struct Page {
+struct CodePage {
     bytes: [u8; PAGE as usize],
     known: [u64; PAGE as usize / 64],
 }
@@ -12,7 +12,7 @@ struct Page {
 /// The code as it was when it was last translated.
 #[derive(Default)]
 pub(super) struct Shadow {
-    pages: HashMap<u64, Box<Page>>,
+    pages: HashMap<u64, Box<CodePage>>,
 }
 
 impl Shadow {
@@ -22,7 +22,7 @@ impl Shadow {
         for (at, byte) in bytes.iter().enumerate() {
             let address = address.wrapping_add(at as u64);
             let page = self.pages.entry(address / PAGE).or_insert_with(|| {
-                Box::new(Page { bytes: [0; PAGE as usize], known: [0; PAGE as usize / 64] })
+                Box::new(CodePage { bytes: [0; PAGE as usize], known: [0; PAGE as usize / 64] })
             });
             let within = (address % PAGE) as usize;
             let bit = 1_u64 << (within % 64);

@@ -5,13 +5,13 @@ use super::page::{ComparePage, Compared};
 use super::terminal::{besides_work, function_told, of_two, ordered};
 use crate::Detail;
 use crate::page::{AsBuiltSays, Verdict};
-use crate::picture::{Reference, reference};
+use crate::picture::{PictureReference, reference};
 use crate::prose::escape;
 use assay_pure::words;
 use assay_pure::words::plural;
 
 /// The page as GitHub-flavoured Markdown, with pictures that were drawn of it.
-pub fn markdown(page: &ComparePage, pictures: &[Reference]) -> String {
+pub fn markdown(page: &ComparePage, pictures: &[PictureReference]) -> String {
     let mut text = String::new();
     let names: Vec<&str> = page.sides.iter().map(|side| side.name.as_str()).collect();
     text += &format!("### assay compare: {}\n\n{}\n\n", escape(&names.join(" → ")), escape(&page.answer));

@@ -1,9 +1,9 @@
 //! A comparison as plain data; its JSON is an interface (schema/comparison-1.schema.json).
 
 use crate::Detail;
-use crate::gate::GateResult;
-use crate::page::{AsBuiltSays, CauseEvidence, PageTwinControl, RatioInterval, Stopped, Verdict};
+use crate::page::{AsBuiltSays, CauseEvidence, GateResult, PageTwinControl, RatioInterval, Stopped, Verdict};
 use crate::sheet::doubts;
+use assay_pure::placement::CodeChange;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the JSON.
@@ -205,6 +205,19 @@ pub enum ExecutedChange {
     OnlyCandidate,
     /// It could not be compared.
     Unknown,
+}
+
+impl From<CodeChange> for ExecutedChange {
+    fn from(own: CodeChange) -> Self {
+        match own {
+            CodeChange::OnlyOld => Self::OnlyBaseline,
+            CodeChange::OnlyNew => Self::OnlyCandidate,
+            CodeChange::Unknown => Self::Unknown,
+            CodeChange::Identical | CodeChange::Moved | CodeChange::Respaced | CodeChange::Changed => {
+                Self::Changed
+            }
+        }
+    }
 }
 
 /// A benchmark that one side lacks.

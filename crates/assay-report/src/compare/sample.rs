@@ -1,7 +1,7 @@
 //! Pages for tests: two revisions with every kind of verdict, one build alone, two commands.
 
 use super::page::*;
-use crate::gate::GateResult;
+use crate::page::GateResult;
 use crate::page::{
     AsBuiltSays, Cause, CauseEvidence, PageTwinControl, RatioInterval, Stopped, TwinVerdict, Verdict,
 };

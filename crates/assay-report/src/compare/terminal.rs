@@ -3,7 +3,7 @@
 use super::answer::next;
 use super::page::{ComparePage, Compared, DifferingFunction, ExecutedChange, Method, SideFigure};
 use crate::Detail;
-use crate::forest::{Effect, Forest};
+use crate::forest::{ForestBar, ForestColumn};
 use crate::ink::{Ink, Palette};
 use crate::page::{AsBuiltSays, Cause, CauseEvidence, TwinVerdict, Verdict};
 use crate::prose;
@@ -62,11 +62,12 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             says_legend(page, sheet);
             let (rows, folded) = shown(page, detail);
             let bare = of_two(&rows, (detail, None));
-            let effects: Vec<Effect> = rows.iter().map(|found| effect(found)).collect();
+            let effects: Vec<ForestBar> = rows.iter().map(|found| effect(found)).collect();
             let margin = page.measured.minimum_effect;
-            let forest = sheet.bar_columns(&bare).and_then(|columns| Forest::over(&effects, margin, columns));
+            let forest =
+                sheet.bar_columns(&bare).and_then(|columns| ForestColumn::over(&effects, margin, columns));
             if forest.is_some() {
-                sheet.paragraph(Ink::Dim, "  ", &Forest::legend(margin));
+                sheet.paragraph(Ink::Dim, "  ", &ForestColumn::legend(margin));
             }
             sheet.gap();
             sheet.table(&match &forest {
@@ -146,11 +147,11 @@ pub(crate) fn figure(level: &SideFigure, unit: &str) -> String {
 }
 
 /// What a benchmark's bar shows.
-fn effect(found: &Compared) -> Effect {
-    Effect { code: found.code, as_built: found.as_built.map(|built| built.ratio) }
+fn effect(found: &Compared) -> ForestBar {
+    ForestBar { code: found.code, as_built: found.as_built.map(|built| built.ratio) }
 }
 
-pub(super) fn of_two(rows: &[&Compared], (detail, forest): (Detail, Option<&Forest>)) -> Table {
+pub(super) fn of_two(rows: &[&Compared], (detail, forest): (Detail, Option<&ForestColumn>)) -> Table {
     let mut columns = vec![
         Column::left("benchmark"),
         Column::right("before").optional(3),
@@ -294,14 +295,14 @@ pub(super) fn function_told(function: &DifferingFunction) -> String {
         (Some(before), Some(after)) if before > 0.0 => {
             told += &format!(
                 "; {} instructions per {}, before {} ({})",
-                instructions(after),
+                words::short(after),
                 function.per.word(),
-                instructions(before),
+                words::short(before),
                 words::change(after / before)
             );
         }
         (None, Some(after)) => {
-            told += &format!("; {} instructions per {}", instructions(after), function.per.word());
+            told += &format!("; {} instructions per {}", words::short(after), function.per.word());
         }
         _ => {}
     }
@@ -313,10 +314,6 @@ pub(super) fn function_told(function: &DifferingFunction) -> String {
         _ => {}
     }
     told
-}
-
-fn instructions(number: f64) -> String {
-    if number < 100.0 { format!("{number:.1}") } else { words::count(number.round() as u64) }
 }
 
 fn one_sided(page: &ComparePage, sheet: &mut Sheet) {

@@ -2,7 +2,7 @@
 
 use assay_pure::limits::{
     ChaseCurve, ClockBehaviour, Cost, CurvePoint, DataCache, LimitFigure, Limits, MeasuredMachine, Moved,
-    SCHEMA, cost, levels,
+    PageSize, SCHEMA, cost, levels,
 };
 
 fn figure(median: f64) -> LimitFigure {
@@ -41,8 +41,8 @@ pub fn limits() -> Limits {
         moved("copy", "library", [105.0, 106.0, 57.0, 55.0, 22.0, 11.9]),
     ];
     let latency = vec![
-        ChaseCurve { pages: "small".to_owned(), points: points([1.09, 1.09, 3.8, 4.4, 18.0, 122.0]) },
-        ChaseCurve { pages: "huge".to_owned(), points: points([1.09, 1.09, 3.8, 3.9, 14.2, 97.0]) },
+        ChaseCurve { pages: PageSize::Small, points: points([1.09, 1.09, 3.8, 4.4, 18.0, 122.0]) },
+        ChaseCurve { pages: PageSize::Huge, points: points([1.09, 1.09, 3.8, 3.9, 14.2, 97.0]) },
     ];
     let caches = [("L1", 32 << 10), ("L2", 1 << 20), ("L3", 32 << 20)];
     let caches = caches.map(|(name, bytes)| DataCache { name: name.to_owned(), bytes });

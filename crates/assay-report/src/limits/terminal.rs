@@ -218,7 +218,7 @@ fn curves(limits: &Limits, sheet: &mut Sheet) {
         curve_table(&title, &columns, sheet);
     }
     let columns: Vec<(&str, &[CurvePoint])> =
-        limits.latency.iter().map(|curve| (curve.pages.as_str(), curve.points.as_slice())).collect();
+        limits.latency.iter().map(|curve| (curve.pages.word(), curve.points.as_slice())).collect();
     if !columns.is_empty() {
         curve_table("Latency, nanoseconds per load by working set and pages", &columns, sheet);
     }

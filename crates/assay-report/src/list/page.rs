@@ -1,6 +1,7 @@
 //! The list as plain data; its JSON is an interface (schema/list-1.schema.json).
 
 use super::brief::Brief;
+use assay_pure::ledger::Kept;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the JSON.
@@ -29,7 +30,7 @@ pub struct ListRow {
     /// What names it in every verb that reads: `campaign/3`, `sweep/2`.
     pub path: String,
     /// What it is, by the verb that measures it.
-    pub kind: ListedKind,
+    pub kind: Kept,
     /// Its name.
     pub name: String,
     /// The question in the author's words; of a comparison its command.
@@ -46,33 +47,6 @@ pub struct ListRow {
     pub state: String,
     /// What was answered; `null` before its end, and where the list was not asked to judge.
     pub answer: Option<Brief>,
-}
-
-/// Verbs that measure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum ListedKind {
-    /// A campaign of an experiment.
-    Run,
-    /// A comparison of builds or commands.
-    Compare,
-    /// A sweep.
-    Sweep,
-    /// An optimisation diary.
-    Stages,
-}
-
-impl ListedKind {
-    /// The verb.
-    pub fn word(self) -> &'static str {
-        match self {
-            ListedKind::Run => "run",
-            ListedKind::Compare => "compare",
-            ListedKind::Sweep => "sweep",
-            ListedKind::Stages => "stages",
-        }
-    }
 }
 
 impl ListPage {

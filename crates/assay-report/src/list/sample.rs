@@ -1,17 +1,11 @@
 //! A list with everything that one can show.
 
 use super::brief::{Brief, Tone};
-use super::page::{LIST_SCHEMA, ListPage, ListRow, ListedKind};
+use super::page::{LIST_SCHEMA, ListPage, ListRow};
 use crate::sample;
+use assay_pure::ledger::Kept;
 
-fn row(
-    number: usize,
-    kind: ListedKind,
-    path: &str,
-    name: &str,
-    asked: &str,
-    answer: Option<Brief>,
-) -> ListRow {
+fn row(number: usize, kind: Kept, path: &str, name: &str, asked: &str, answer: Option<Brief>) -> ListRow {
     ListRow {
         path: path.into(),
         kind,
@@ -31,7 +25,7 @@ pub fn list() -> ListPage {
     let of = |page: &crate::Page| Some(Brief::of_campaign(page));
     let mut killed = row(
         1,
-        ListedKind::Run,
+        Kept::Campaign,
         "campaign/128",
         "varint",
         "2 variants against branch; 3 inputs, 2 compilers",
@@ -40,7 +34,7 @@ pub fn list() -> ListPage {
     (killed.seconds, killed.state) = (None, "under way or killed".into());
     let mut interrupted = row(
         2,
-        ListedKind::Run,
+        Kept::Campaign,
         "campaign/127",
         "a-name-that-is-longer-than-anybody-would-like",
         "b against a; 1 input",
@@ -50,7 +44,7 @@ pub fn list() -> ListPage {
     let rows = vec![
         row(
             0,
-            ListedKind::Run,
+            Kept::Campaign,
             "campaign/129",
             "sums",
             "b against a; 1 input",
@@ -60,7 +54,7 @@ pub fn list() -> ListPage {
         interrupted,
         row(
             3,
-            ListedKind::Sweep,
+            Kept::Sweep,
             "sweep/2",
             "working_set",
             "b against a; units, 64 to 1,048,576",
@@ -68,7 +62,7 @@ pub fn list() -> ListPage {
         ),
         row(
             4,
-            ListedKind::Compare,
+            Kept::Comparison,
             "comparison/7",
             "main / HEAD",
             "4 benchmarks",
@@ -76,7 +70,7 @@ pub fn list() -> ListPage {
         ),
         row(
             5,
-            ListedKind::Stages,
+            Kept::Diary,
             "diary/1",
             "queue",
             "4 stages",
@@ -84,7 +78,7 @@ pub fn list() -> ListPage {
         ),
         row(
             6,
-            ListedKind::Run,
+            Kept::Campaign,
             "campaign/12",
             "varint",
             "3 variants against branch; 3 inputs, 2 compilers",
@@ -92,13 +86,13 @@ pub fn list() -> ListPage {
         ),
         row(
             7,
-            ListedKind::Run,
+            Kept::Campaign,
             "campaign/11",
             "varint",
             "3 variants against branch; 3 inputs, 2 compilers",
             of(&sample::misleading()),
         ),
-        row(8, ListedKind::Run, "campaign/10", "varint", "b against a; 1 input", of(&sample::nothing())),
+        row(8, Kept::Campaign, "campaign/10", "varint", "b against a; 1 input", of(&sample::nothing())),
     ];
     ListPage {
         schema: LIST_SCHEMA.into(),

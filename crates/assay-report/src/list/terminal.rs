@@ -58,7 +58,7 @@ fn table(page: &ListPage, width: usize) -> Table {
         table.row(vec![
             row.what().into(),
             Entry::inked(ago(row), Ink::Dim),
-            only_wide(row.kind.word()).into(),
+            only_wide(row.kind.verb()).into(),
             prose::shorten(&row.name, NAME.max(width / 5)).into(),
             only_wide(&prose::shorten(&row.asked, width / 4)).into(),
             Entry::inked(answered, ink),

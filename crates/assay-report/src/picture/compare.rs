@@ -1,7 +1,7 @@
 //! A comparison of two builds: its benchmarks as a forest, then how far placement alone moves those that mislead.
 
 use super::colour::Colour;
-use super::forest::{Forest, ForestRow, MOST_ROWS, remarks};
+use super::forest::{ForestPicture, ForestRow, MOST_ROWS, remarks};
 use super::frame::{self, BODY, LEFT, RIGHT, SMALL};
 use super::names::ShortNames;
 use super::run::counted;
@@ -46,9 +46,9 @@ pub fn of_comparison(page: &ComparePage) -> Scene {
     scene
 }
 
-fn forest<'a>(page: &'a ComparePage, baseline: &'a str) -> Forest<'a> {
+fn forest<'a>(page: &'a ComparePage, baseline: &'a str) -> ForestPicture<'a> {
     let many = if page.benchmarks.len() == 1 { "" } else { " for all benchmarks together" };
-    Forest {
+    ForestPicture {
         columns: vec!["benchmark"],
         baseline,
         margin: page.measured.minimum_effect,

@@ -40,7 +40,7 @@ pub struct ForestRow {
 }
 
 /// What is the same for all rows.
-pub struct Forest<'a> {
+pub struct ForestPicture<'a> {
     /// Headings of the columns of labels.
     pub columns: Vec<&'a str>,
     /// What everything is compared with.
@@ -88,7 +88,7 @@ pub fn remarks(
     told
 }
 
-impl Forest<'_> {
+impl ForestPicture<'_> {
     /// Draws the rows from `y` on; where it ends.
     pub fn draw(&self, scene: &mut Scene, y: f64, rows: &[ForestRow]) -> f64 {
         let said = rows.iter().map(said_width).fold(120.0, f64::max).min(SAID);

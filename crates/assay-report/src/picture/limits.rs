@@ -158,7 +158,7 @@ fn latency(scene: &mut Scene, y: f64, (left, right): (f64, f64), limits: &Limits
         for point in points {
             scene.dot(point, 2.4, Shape::of(number), Colour::Series(number), false);
         }
-        let name = format!("{} pages", curve.pages.trim_end_matches(" pages"));
+        let name = format!("{} pages", curve.pages.word());
         scene.dot((x + 4.0, y + 14.0), 3.2, Shape::of(number), Colour::Series(number), false);
         scene.text((x + 12.0, y + 18.0), &name, SMALL, Colour::Text, Anchor::Start);
         x += 12.0 + SMALL.width(&name) + 16.0;

@@ -5,7 +5,7 @@ use crate::prose::escape;
 
 /// A picture as a Markdown file refers to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
+pub struct PictureReference {
     /// What it is.
     pub kind: Picture,
     /// Where it is, relative to the Markdown file, escaped as an address.
@@ -15,10 +15,10 @@ pub struct Reference {
 /// What shows the picture, with an empty line behind it; nothing where there is none.
 ///
 /// One is enough of several: an SVG has both themes, two PNG are chosen from by the reader's.
-pub fn reference(says: &str, pictures: &[Reference]) -> String {
+pub fn reference(says: &str, pictures: &[PictureReference]) -> String {
     let of = |kind: Picture| pictures.iter().find(|picture| picture.kind == kind);
     let (light, dark) = (of(Picture::Png(Theme::Light)), of(Picture::Png(Theme::Dark)));
-    let alone = |picture: &Reference| format!("![{}]({})\n\n", escape(says), picture.address);
+    let alone = |picture: &PictureReference| format!("![{}]({})\n\n", escape(says), picture.address);
     match (of(Picture::Svg), light, dark) {
         (Some(both), ..) => alone(both),
         (None, Some(light), Some(dark)) => format!(
@@ -44,7 +44,8 @@ mod tests {
 
     #[test]
     fn an_svg_is_enough_and_two_png_are_one_picture() {
-        let of = |name: &str| Reference { kind: Picture::by_name(name).unwrap(), address: name.to_owned() };
+        let of =
+            |name: &str| PictureReference { kind: Picture::by_name(name).unwrap(), address: name.to_owned() };
         let says = "a[b] is <i>\"faster\"</i>.";
         assert_eq!(reference(says, &[]), "");
         assert_eq!(

@@ -1,6 +1,6 @@
 //! A campaign: its contrasts as a forest, then the times by offset that show why.
 
-use super::forest::{Forest, ForestRow, MOST_ROWS, remarks};
+use super::forest::{ForestPicture, ForestRow, MOST_ROWS, remarks};
 use super::frame;
 use super::offsets;
 use super::scene::Scene;
@@ -83,11 +83,11 @@ pub fn counted(left: &[Verdict], noun: &str) -> String {
     format!("Left out: {} ({}).", words::plural(left.len() as u64, noun), kinds.join(", "))
 }
 
-fn forest<'a>(page: &'a Page, builds: &BuildColumn, all: &[&PageContrast]) -> Forest<'a> {
+fn forest<'a>(page: &'a Page, builds: &BuildColumn, all: &[&PageContrast]) -> ForestPicture<'a> {
     let mut columns = vec!["variant", "input"];
     columns.extend(builds.title());
     let many = if all.len() == 1 { "" } else { " for all contrasts together" };
-    Forest {
+    ForestPicture {
         columns,
         baseline: &page.baseline,
         margin: page.campaign.minimum_effect,

@@ -45,23 +45,23 @@ pub fn of_diary(page: &StagesPage) -> Scene {
 
 /// What a waterfall is of.
 #[derive(Clone, Copy)]
-enum Quantity {
+enum BarQuantity {
     Time,
     Branches,
 }
 
-impl Quantity {
+impl BarQuantity {
     fn of(self, cell: &StageCell) -> Option<f64> {
         match self {
-            Quantity::Time => cell.time.map(|time| time.ns_per_unit),
-            Quantity::Branches => cell.counts.as_ref().and_then(|counts| counts.branches_per_unit),
+            BarQuantity::Time => cell.time.map(|time| time.ns_per_unit),
+            BarQuantity::Branches => cell.counts.as_ref().and_then(|counts| counts.branches_per_unit),
         }
     }
 
     fn told(self, value: f64) -> String {
         match self {
-            Quantity::Time => words::time(value),
-            Quantity::Branches => format!("{} branches", words::short(value)),
+            BarQuantity::Time => words::time(value),
+            BarQuantity::Branches => format!("{} branches", words::short(value)),
         }
     }
 }
@@ -75,14 +75,14 @@ fn one(
     explained: bool,
 ) -> f64 {
     let timed = rows.iter().any(|row| row.cell.time.is_some());
-    let quantity = if timed { Quantity::Time } else { Quantity::Branches };
+    let quantity = if timed { BarQuantity::Time } else { BarQuantity::Branches };
     let (title, meaning) = match quantity {
-        Quantity::Time => (
+        BarQuantity::Time => (
             format!("{}: time per {}", role.name, page.unit),
             "Each bar ends where its stage ends; the coloured part is what the step took away or added. Hollow: as built, one \
              ordinary link.",
         ),
-        Quantity::Branches => (
+        BarQuantity::Branches => (
             format!("{}: branches per {}", role.name, page.unit),
             "Each bar ends where its stage ends; the coloured part is what the step took away or added.",
         ),
@@ -134,7 +134,7 @@ fn draw(
     (at, top, bottom): (f64, f64, f64),
     role: &PageRole,
     row: &StageRow,
-    quantity: Quantity,
+    quantity: BarQuantity,
     place: &dyn Fn(f64) -> f64,
 ) {
     let middle = at + ROW.0 / 2.0;
@@ -163,13 +163,13 @@ fn draw(
         }
         scene.line((place(own), middle - 7.5), (place(own), middle + 13.0), Colour::Text, 1.6);
     }
-    if let (Quantity::Time, Some(as_built)) = (quantity, row.cell.time.and_then(|time| time.as_built)) {
+    if let (BarQuantity::Time, Some(as_built)) = (quantity, row.cell.time.and_then(|time| time.as_built)) {
         scene.dot((place(as_built), middle), 3.6, Shape::Circle, Colour::Text, true);
     }
     say(scene, middle, row, quantity, own);
 }
 
-fn say(scene: &mut Scene, middle: f64, row: &StageRow, quantity: Quantity, own: f64) {
+fn say(scene: &mut Scene, middle: f64, row: &StageRow, quantity: BarQuantity, own: f64) {
     let (x, y) = (RIGHT - SAID, middle + 4.5);
     let word = row.before.map(|step| (brought(step).0, brought_colour(step)));
     let reference = (row.entrant.kind == EntrantKind::Reference).then_some(("reference", Colour::Muted));
@@ -185,13 +185,13 @@ fn say(scene: &mut Scene, middle: f64, row: &StageRow, quantity: Quantity, own: 
     scene.text((x, y + ROW.1 + 2.0), &SMALL.cut(&remark(row), SAID), SMALL, Colour::Muted, Anchor::Start);
 }
 
-fn change(row: &StageRow, quantity: Quantity) -> String {
+fn change(row: &StageRow, quantity: BarQuantity) -> String {
     match quantity {
-        Quantity::Time => {
+        BarQuantity::Time => {
             let code = row.before.and_then(|step| step.time.as_ref()?.code);
             code.map_or(String::new(), RatioInterval::change)
         }
-        Quantity::Branches => crate::stages::words::count_change(row.before, "branches"),
+        BarQuantity::Branches => crate::stages::words::count_change(row.before, "branches"),
     }
 }
 

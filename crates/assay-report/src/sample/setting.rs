@@ -71,8 +71,8 @@ pub(crate) fn inputs() -> Vec<PageInput> {
         summary: summary.map(str::to_owned),
         recipe: Some(recipe.to_owned()),
         description: serde_json::json!({ "bytes": bytes, "units": units }),
-        state: "hot".into(),
-        measure: "throughput".into(),
+        state: CacheState::Hot,
+        measure: Measure::Throughput,
         copies: None,
         of: None,
     };
@@ -99,7 +99,7 @@ pub(crate) fn inputs() -> Vec<PageInput> {
 /// The last of some inputs in another use.
 pub(crate) fn rotated(mut inputs: Vec<PageInput>) -> Vec<PageInput> {
     let last = inputs.last_mut().expect("the sample has inputs");
-    last.state = "rotating".into();
+    last.state = CacheState::Rotating;
     last.copies = Some(65);
     last.of = Some("p80".into());
     inputs

@@ -153,6 +153,21 @@ pub struct SitesProcess {
     pub ended: String,
 }
 
+/// Where a file's lines come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LinesFrom {
+    /// Its own debug information.
+    Own,
+    /// A debug file beside it.
+    Separate,
+    /// Nowhere: it has no debug information.
+    Missing,
+    /// Nowhere: its debug information cannot be read.
+    Unreadable,
+}
+
 /// A file that branches are in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -161,9 +176,8 @@ pub struct Module {
     pub path: String,
     /// Its build id.
     pub build_id: Option<String>,
-    /// Where its lines come from: own, separate, missing, unreadable.
-    #[cfg_attr(test, schemars(extend("enum" = ["own", "separate", "missing", "unreadable"])))]
-    pub lines: String,
+    /// Where its lines come from.
+    pub lines: LinesFrom,
     /// The debug file, or why it can't be read.
     pub lines_note: Option<String>,
     /// Branches executed in it.

@@ -182,7 +182,7 @@ pub fn page() -> SitesPage {
         modules: vec![Module {
             path: "/src/branchy".to_owned(),
             build_id: Some("ab01".to_owned()),
-            lines: "separate".to_owned(),
+            lines: LinesFrom::Separate,
             lines_note: Some("/usr/lib/debug/branchy.debug".to_owned()),
             executed: 200_000_000,
             share: Some(0.72),

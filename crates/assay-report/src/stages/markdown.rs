@@ -4,14 +4,15 @@ use super::answer::next;
 use super::page::StagesPage;
 use super::terminal::{DISTANCES, components, components_title, distances, of_role, role_title};
 use crate::page::ClaimStatus;
-use crate::picture::{Reference, reference};
+use crate::picture::{PictureReference, reference};
 use crate::prose::escape;
 use crate::sheet::doubts;
 use crate::table::Table;
+use assay_pure::verdict::CountSource;
 use assay_pure::words;
 
 /// The page as GitHub-flavoured Markdown, with pictures that were drawn of it.
-pub fn markdown(page: &StagesPage, pictures: &[Reference]) -> String {
+pub fn markdown(page: &StagesPage, pictures: &[PictureReference]) -> String {
     let mut text = format!("### assay stages: {}\n\n", escape(&page.diary));
     if !page.question.is_empty() {
         text += &format!("*{}*\n\n", escape(&page.question));
@@ -49,8 +50,10 @@ pub fn markdown(page: &StagesPage, pictures: &[Reference]) -> String {
          margin {}; compared within a session only, where builds take turns. Branches and instructions are exact{}.</sub>\n",
         words::confidence(page.confidence),
         words::asked(page.minimum_effect),
-        page.predictor.as_ref().map_or_else(String::new, |name| match name.as_str() {
-            "counted" => "; misses are the processor's own count".to_owned(),
+        page.predictor.as_ref().map_or_else(String::new, |name| match name {
+            counter if counter == CountSource::Counted.word() => {
+                "; misses are the processor's own count".to_owned()
+            }
             name => format!("; misses are simulated by {}", escape(name)),
         })
     );

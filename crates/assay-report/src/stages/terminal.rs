@@ -12,6 +12,7 @@ use crate::prose;
 use crate::sheet::{Sheet, doubts};
 use crate::table::{Column, Entry, Table};
 use crate::terminal::claims;
+use assay_pure::verdict::CountSource;
 use assay_pure::words;
 
 /// Stages that are named where one cause is of many.
@@ -299,7 +300,7 @@ fn failures(page: &StagesPage, sheet: &mut Sheet) {
 fn closing(page: &StagesPage, sheet: &mut Sheet) {
     sheet.gap();
     let counts = match &page.predictor {
-        Some(counter) if counter == "counted" => "as the processor counted them".to_owned(),
+        Some(counter) if counter == CountSource::Counted.word() => "as the processor counted them".to_owned(),
         Some(predictor) => format!(
             "branches and instructions are exact; misses are simulated by {predictor}, a model, not the CPU"
         ),

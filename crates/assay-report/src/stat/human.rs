@@ -2,7 +2,7 @@
 
 use super::answer::answer;
 use super::figure::{figure, span, whole};
-use super::page::{EndedBy, Ends, EventRow, Execution, FigureSource, PredictorRow, StatPage};
+use super::page::{Ends, EventRow, Execution, FigureSource, PredictorRow, Scope, StatPage};
 use super::spread::Spread;
 use crate::ink::Ink;
 use crate::sheet::Sheet;
@@ -29,10 +29,10 @@ pub fn render_stat(page: &StatPage, width: usize, colour: bool) -> String {
 }
 
 fn title(page: &StatPage) -> String {
-    let modes: Vec<&str> = page.events.iter().map(|row| row.mode.as_str()).collect();
-    let mode = if modes.iter().all(|mode| *mode == "user") {
+    let modes: Vec<Scope> = page.events.iter().map(|row| row.mode).collect();
+    let mode = if modes.iter().all(|mode| *mode == Scope::User) {
         "user mode only"
-    } else if modes.contains(&"user") {
+    } else if modes.contains(&Scope::User) {
         "user mode unless noted"
     } else {
         "mode as noted"
@@ -135,10 +135,10 @@ fn note(page: &StatPage, row: &EventRow) -> String {
 /// and context switches happen in the kernel only.
 fn mode(row: &EventRow) -> Option<&'static str> {
     let says_it = !row.unit.is_empty() || matches!(row.event.as_str(), "context-switches" | "cpu-migrations");
-    match row.mode.as_str() {
-        "kernel" => Some("in the kernel"),
-        "all" if !says_it => Some("user and kernel"),
-        _ => None,
+    match row.mode {
+        Scope::Kernel => Some("in the kernel"),
+        Scope::All if !says_it => Some("user and kernel"),
+        Scope::User | Scope::All => None,
     }
 }
 
@@ -332,22 +332,11 @@ fn times(page: &StatPage, source: FigureSource, executions: &[&Execution]) -> Op
     if executions.len() > 1 {
         text.push_str(&format!(", mean of {}", executions.len()));
     }
-    let ended: Vec<String> = executions.iter().filter_map(|execution| unusual_end(execution)).collect();
+    let ended: Vec<String> = executions.iter().filter_map(|execution| execution.end().unusual()).collect();
     if !ended.is_empty() {
         text.push_str(&format!("; {}", words::list(&counted(ended))));
     }
     Some(text)
-}
-
-fn unusual_end(execution: &Execution) -> Option<String> {
-    match (execution.ended_by, execution.code, execution.signal) {
-        (EndedBy::TimeLimit, ..) => Some("ended at the time limit".to_owned()),
-        (EndedBy::Interrupt, ..) => Some("interrupted".to_owned()),
-        (EndedBy::Itself, Some(0), _) => None,
-        (EndedBy::Itself, Some(code), _) => Some(format!("exit code {code}")),
-        (EndedBy::Itself, None, Some(signal)) => Some(format!("ended by signal {signal}")),
-        (EndedBy::Itself, None, None) => Some("ended in an unknown way".to_owned()),
-    }
 }
 
 /// Equal ones together: "exit code 1 (3 times)".

@@ -1,6 +1,7 @@
 //! What `assay stat` found, as plain data: every view is made of it, and it is the JSON (`schema/stat-1.schema.json`).
 
 use super::spread::Spread;
+pub use assay_pure::command::{CommandEnd, EndedBy, Scope};
 use serde::{Deserialize, Serialize};
 
 /// The value of `schema` in every page written by this version.
@@ -77,9 +78,8 @@ pub struct EventRow {
     pub label: String,
     /// Where it comes from.
     pub source: FigureSource,
-    /// `user`, `kernel` or `all`: in which mode of the processor.
-    #[cfg_attr(test, schemars(extend("enum" = ["user", "kernel", "all"])))]
-    pub mode: String,
+    /// In which mode of the processor.
+    pub mode: Scope,
     /// `ns`, or empty for a count.
     #[cfg_attr(test, schemars(extend("enum" = ["", "ns"])))]
     pub unit: String,
@@ -181,19 +181,6 @@ pub struct Difference {
     pub relative: Option<Ends>,
 }
 
-/// Why an execution ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum EndedBy {
-    /// Itself.
-    Itself,
-    /// The time limit.
-    TimeLimit,
-    /// An interrupt of the lab.
-    Interrupt,
-}
-
 /// One execution of the command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -238,6 +225,13 @@ pub struct ThreadRow {
     pub taken: Option<u64>,
     /// Mispredictions, one per predictor in the order of `predictors`.
     pub mispredictions: Vec<u64>,
+}
+
+impl Execution {
+    /// How it ended.
+    pub fn end(&self) -> CommandEnd {
+        CommandEnd { by: self.ended_by, code: self.code, signal: self.signal }
+    }
 }
 
 impl StatPage {

@@ -9,13 +9,13 @@ pub fn spread(values: &[f64]) -> Spread {
     Spread::of(&values).expect("a sample has values")
 }
 
-fn counted(event: &str, mode: &str, values: &[f64]) -> EventRow {
-    let suffix = if mode == "user" { ":u" } else { "" };
+fn counted(event: &str, mode: Scope, values: &[f64]) -> EventRow {
+    let suffix = if mode == Scope::User { ":u" } else { "" };
     EventRow {
         event: event.to_owned(),
         label: format!("{event}{suffix}"),
         source: FigureSource::Counted,
-        mode: mode.to_owned(),
+        mode,
         unit: String::new(),
         value: Some(spread(values)),
         counted_share: Some(1.0),
@@ -31,7 +31,7 @@ fn traced(event: &str, values: &[f64]) -> EventRow {
         source: FigureSource::Traced,
         counted_share: None,
         counted_ns: None,
-        ..counted(event, "user", values)
+        ..counted(event, Scope::User, values)
     }
 }
 
@@ -99,7 +99,7 @@ fn range() -> MispredictionRange {
 
 /// A machine without counters, one execution, three profiles.
 pub fn without_counters() -> StatPage {
-    let mut refused = counted("branch-misses", "user", &[0.0]);
+    let mut refused = counted("branch-misses", Scope::User, &[0.0]);
     refused.value = None;
     refused.counted_share = None;
     refused.counted_ns = None;
@@ -136,29 +136,29 @@ pub fn without_counters() -> StatPage {
 
 /// Events that were counted: whole, in part, refused, never.
 fn counted_events() -> Vec<EventRow> {
-    let mut misses = counted("branch-misses", "user", &[8_904_113.0, 8_911_002.0, 8_897_771.0]);
+    let mut misses = counted("branch-misses", Scope::User, &[8_904_113.0, 8_911_002.0, 8_897_771.0]);
     misses.counted_share = Some(0.42);
     misses.reason =
         Some("on a counter for 42 % of the time, so this is a part; --scale extrapolates".to_owned());
-    let mut clock = counted("task-clock", "user", &[151_200_000.0, 153_900_000.0, 150_100_000.0]);
+    let mut clock = counted("task-clock", Scope::User, &[151_200_000.0, 153_900_000.0, 150_100_000.0]);
     clock.unit = "ns".to_owned();
     clock.label = "task-clock".to_owned();
-    let mut refused = counted("context-switches", "all", &[0.0]);
+    let mut refused = counted("context-switches", Scope::All, &[0.0]);
     refused.value = None;
     refused.counted_share = None;
     refused.counted_ns = None;
     refused.reason = Some("kernel.perf_event_paranoid is 2, which lets programs without CAP_PERFMON count in user mode at most, which this is not (EACCES)".to_owned());
-    let mut never = counted("cache-misses", "user", &[0.0]);
+    let mut never = counted("cache-misses", Scope::User, &[0.0]);
     never.value = None;
     never.counted_share = Some(0.0);
     never.reason = Some("it never had its turn on a counter".to_owned());
     vec![
-        counted("branches", "user", &[256_402_130.0, 256_402_131.0, 256_402_130.0]),
+        counted("branches", Scope::User, &[256_402_130.0, 256_402_131.0, 256_402_130.0]),
         misses,
-        counted("instructions", "user", &[1_207_000_200.0, 1_207_000_207.0, 1_207_000_201.0]),
-        counted("cycles", "user", &[522_000_200.0, 523_100_207.0, 522_900_201.0]),
+        counted("instructions", Scope::User, &[1_207_000_200.0, 1_207_000_207.0, 1_207_000_201.0]),
+        counted("cycles", Scope::User, &[522_000_200.0, 523_100_207.0, 522_900_201.0]),
         clock,
-        counted("page-faults", "all", &[1071.0, 1071.0, 1071.0]),
+        counted("page-faults", Scope::All, &[1071.0, 1071.0, 1071.0]),
         refused,
         never,
     ]

@@ -2,7 +2,7 @@
 
 use super::build_column::BuildColumn;
 use super::{Detail, candidate_name, distinct, says_word, verdict_word};
-use crate::forest::{Effect, Forest};
+use crate::forest::{ForestBar, ForestColumn};
 use crate::ink::Ink;
 use crate::page::{AsBuiltSays, Axis, Page, PageContrast, Verdict};
 use crate::sheet::Sheet;
@@ -26,13 +26,14 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
         by_contrast(page, &all, &builds, (detail, None))
     };
     let columns = if grouped { None } else { sheet.bar_columns(&table) };
-    let effects: Vec<Effect> = all.iter().map(|contrast| effect(contrast)).collect();
-    let forest = columns.and_then(|columns| Forest::over(&effects, page.campaign.minimum_effect, columns));
+    let effects: Vec<ForestBar> = all.iter().map(|contrast| effect(contrast)).collect();
+    let forest =
+        columns.and_then(|columns| ForestColumn::over(&effects, page.campaign.minimum_effect, columns));
     sheet.heading(&builds.heading("Verdicts"));
     legend(page, sheet);
     match forest {
         Some(forest) => {
-            sheet.paragraph(Ink::Dim, "  ", &Forest::legend(page.campaign.minimum_effect));
+            sheet.paragraph(Ink::Dim, "  ", &ForestColumn::legend(page.campaign.minimum_effect));
             sheet.gap();
             sheet.table(&by_contrast(page, &all, &builds, (detail, Some(&forest))));
         }
@@ -82,15 +83,15 @@ fn legend(page: &Page, sheet: &mut Sheet) {
 }
 
 /// What a contrast's bar shows.
-fn effect(contrast: &PageContrast) -> Effect {
-    Effect { code: contrast.code, as_built: contrast.as_built.map(|built| built.ratio) }
+fn effect(contrast: &PageContrast) -> ForestBar {
+    ForestBar { code: contrast.code, as_built: contrast.as_built.map(|built| built.ratio) }
 }
 
 fn by_contrast(
     page: &Page,
     contrasts: &[&PageContrast],
     builds: &BuildColumn,
-    (detail, forest): (Detail, Option<&Forest>),
+    (detail, forest): (Detail, Option<&ForestColumn>),
 ) -> Table {
     let mut columns = vec![Column::left("variant"), Column::left("input")];
     columns.extend(builds.column());

@@ -17,5 +17,5 @@ mod budget;
 mod spec;
 
 pub use attribute::{Attribution, Attributor, Owner};
-pub use budget::{BudgetRow, BudgetSums, ComponentBudget, FunctionPart, RowPurpose, of_gathered, of_trace};
+pub use budget::{BudgetRow, BudgetSums, ComponentBudget, FunctionPart, of_gathered, of_trace};
 pub use spec::{BadSpec, ComponentSpec, ComponentSpecs, Glob};

@@ -11,11 +11,13 @@ use super::audit::Located;
 use super::gather::{GatheredSites, Watch, gather};
 use super::image::{LineSource, ModuleImage};
 use super::source::SourceFiles;
-use crate::{Trace, TracedExit};
+use crate::Trace;
 use assay_pure::predict::PredictionKind;
 use assay_pure::trace::BranchClass;
+use assay_pure::words;
 use assay_report::sites::page::{
-    LeftOut, Module, Predictor, SITES_SCHEMA, SiteMisses, SiteOrder, SitesPage, SitesProcess, Totals,
+    LeftOut, LinesFrom, Module, Predictor, SITES_SCHEMA, SiteMisses, SiteOrder, SitesPage, SitesProcess,
+    Totals,
 };
 use wildmatch::WildMatch;
 
@@ -161,13 +163,6 @@ fn predictors(wish: &SiteSelection) -> Vec<Predictor> {
 }
 
 fn processes(trace: &Trace<Watch>) -> Vec<SitesProcess> {
-    let ended = |ended: TracedExit| match ended {
-        TracedExit::Exited(code) => format!("exit {code}"),
-        TracedExit::Signalled(signal) => format!("signal {signal}"),
-        TracedExit::Replaced => "replaced".to_owned(),
-        TracedExit::TimeLimit => "time limit".to_owned(),
-        TracedExit::Unknown => "unknown".to_owned(),
-    };
     trace
         .processes
         .iter()
@@ -176,7 +171,7 @@ fn processes(trace: &Trace<Watch>) -> Vec<SitesProcess> {
             parent: process.parent,
             program: process.program.display().to_string(),
             threads: process.threads.len() as u64,
-            ended: ended(process.ended),
+            ended: process.ended.brief(),
         })
         .collect()
 }
@@ -185,15 +180,15 @@ fn modules(images: &[ModuleImage], priced: &[Priced], cost: f64) -> Vec<Module> 
     let of = |(number, image): (usize, &ModuleImage)| {
         let own = || priced.iter().filter(|site| site.located.seen.place.image == Some(number));
         let (lines, note) = match &image.lines {
-            LineSource::Own => ("own", None),
-            LineSource::Separate(path) => ("separate", Some(path.display().to_string())),
-            LineSource::Missing => ("missing", None),
-            LineSource::Unreadable(why) => ("unreadable", Some(why.clone())),
+            LineSource::Own => (LinesFrom::Own, None),
+            LineSource::Separate(path) => (LinesFrom::Separate, Some(path.display().to_string())),
+            LineSource::Missing => (LinesFrom::Missing, None),
+            LineSource::Unreadable(why) => (LinesFrom::Unreadable, Some(why.clone())),
         };
         Module {
             path: image.path.display().to_string(),
             build_id: image.build_id.clone(),
-            lines: lines.to_owned(),
+            lines,
             lines_note: note,
             executed: own().map(|site| site.located.seen.executed).sum(),
             share: share(own().map(|site| site.cost).sum(), cost),
@@ -247,20 +242,7 @@ fn warnings(
             }
         }
     }
-    if let Some(first) = trace.processes.first() {
-        match first.ended {
-            TracedExit::Signalled(signal) => warnings.push(format!(
-                "The command was ended by signal {signal}: the figures cover what ran until then."
-            )),
-            TracedExit::TimeLimit => warnings.push(
-                "The command was ended at the time limit: the figures cover what ran until then.".to_owned(),
-            ),
-            TracedExit::Exited(code) if code != 0 => {
-                warnings.push(format!("The command exited with code {code}."))
-            }
-            _ => {}
-        }
-    }
+    warnings.extend(trace.unusual_end());
     warnings.extend(notes);
     warnings.extend(modules.iter().filter_map(|module| without_lines(module, totals)));
     if let Some(pattern) = wish.function.as_deref().filter(|_| chosen.is_empty() && totals.sites > 0) {
@@ -275,18 +257,17 @@ fn warnings(
 fn without_lines(module: &Module, totals: &Totals) -> Option<String> {
     let by_executions = module.executed as f64 / totals.branches.max(1) as f64;
     let part = module.share.unwrap_or(by_executions);
-    if part < 0.01 || module.lines == "own" || module.lines == "separate" {
+    if part < 0.01 || matches!(module.lines, LinesFrom::Own | LinesFrom::Separate) {
         return None;
     }
     let of_what = if module.share.is_some() { "mispredictions" } else { "branches" };
-    let percent = (part * 100.0).round();
+    let share = words::part(part);
     Some(match &module.lines_note {
-        Some(why) => format!(
-            "The debug information of {} ({percent} % of {of_what}) cannot be read: {why}.",
-            module.path
-        ),
+        Some(why) => {
+            format!("The debug information of {} ({share} of {of_what}) cannot be read: {why}.", module.path)
+        }
         None => format!(
-            "{} ({percent} % of {of_what}) has no debug information, so its lines are unknown. Build with -g, or install the \
+            "{} ({share} of {of_what}) has no debug information, so its lines are unknown. Build with -g, or install the \
              package of its debug symbols.",
             module.path
         ),

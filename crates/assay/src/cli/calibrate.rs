@@ -5,7 +5,7 @@ use super::run::StoragePaths;
 use super::{DONE, FAILED, screen};
 use anyhow::{Context, Result, bail};
 use assay_lab::calibrate::tally::{self, CLASSES};
-use assay_lab::calibrate::{KnownPair, OutcomeTally, Said, Trial, TruthOutcome, peers, read_pairs};
+use assay_lab::calibrate::{KnownPair, OutcomeTally, Trial, TruthOutcome, peers, read_pairs};
 use assay_lab::campaign::{self, CampaignRequest, compose};
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
@@ -14,6 +14,7 @@ use assay_link::program::find_toolchains;
 use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
 use assay_pure::stats::share::wilson;
+use assay_pure::verdict::Verdict;
 use assay_pure::verdict::decide::decide;
 use assay_pure::words;
 use assay_report::page::{Page, PageContrast};
@@ -201,9 +202,12 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<T
         }
         for tool in [ASSAY, AS_BUILT] {
             let (said, difference) = match tool {
-                ASSAY => (contrast.map_or(Said::Undecided, by_code), contrast.and_then(|c| c.code)),
+                ASSAY => (
+                    contrast.map_or(Verdict::Undecided, |contrast| contrast.verdict),
+                    contrast.and_then(|c| c.code),
+                ),
                 _ => (
-                    contrast.map_or(Said::Undecided, |c| by_link(c, &page)),
+                    contrast.map_or(Verdict::Undecided, |c| by_link(c, &page)),
                     contrast.and_then(|c| c.as_built),
                 ),
             };
@@ -223,36 +227,16 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<T
     Ok(trials)
 }
 
-fn by_code(contrast: &PageContrast) -> Said {
-    use assay_report::page::Verdict;
-    match contrast.verdict {
-        Verdict::Faster => Said::Faster,
-        Verdict::Slower => Said::Slower,
-        Verdict::Equivalent => Said::Same,
-        Verdict::Undecided => Said::Undecided,
-    }
-}
-
 /// What the same rule says of the as-built link alone.
-fn by_link(contrast: &PageContrast, page: &Page) -> Said {
-    use assay_pure::verdict::Verdict;
-    let Some(effect) = contrast.as_built else { return Said::Undecided };
+fn by_link(contrast: &PageContrast, page: &Page) -> Verdict {
+    let Some(effect) = contrast.as_built else { return Verdict::Undecided };
     let interval = Interval { lower: effect.lower.ln(), upper: effect.upper.ln() };
-    match decide(effect.ratio.ln(), interval, Margin::of(page.campaign.minimum_effect)) {
-        Verdict::Slower => Said::Slower,
-        Verdict::Faster => Said::Faster,
-        Verdict::Equivalent => Said::Same,
-        Verdict::Undecided => Said::Undecided,
-    }
+    decide(effect.ratio.ln(), interval, Margin::of(page.campaign.minimum_effect))
 }
 
 fn trials_json(trials: &[Trial]) -> Vec<serde_json::Value> {
-    let word = |said| match said {
-        Said::Faster => "faster",
-        Said::Slower => "slower",
-        Said::Same => "same",
-        Said::Undecided => "undecided",
-    };
+    // Peers only say that they saw no difference.
+    let word = |said: Verdict| if said == Verdict::Equivalent { "same" } else { said.word() };
     trials
         .iter()
         .map(|trial| {
@@ -263,10 +247,10 @@ fn trials_json(trials: &[Trial]) -> Vec<serde_json::Value> {
                 "what": trial.what,
                 "change": trial.change,
                 "class": tally::class(trial.kind, &trial.truth),
-                "truth": trial.truth.verdict,
+                "truth": trial.truth.verdict.word(),
                 "nominal_effect": trial.truth.nominal_effect,
                 "said": word(trial.said),
-                "outcome": format!("{:?}", tally::outcome(&trial.truth.verdict, trial.said)),
+                "outcome": format!("{:?}", tally::outcome(trial.truth.verdict, trial.said)),
                 "difference": trial.difference,
             })
         })
@@ -330,13 +314,16 @@ fn wrong_verdicts(trials: &[Trial]) -> String {
     let wrong: Vec<String> = trials
         .iter()
         .filter(|trial| trial.tool == ASSAY)
-        .filter(|trial| tally::outcome(&trial.truth.verdict, trial.said) > TruthOutcome::Undecided)
+        .filter(|trial| tally::outcome(trial.truth.verdict, trial.said) > TruthOutcome::Undecided)
         .map(|trial| {
             let difference =
                 trial.difference.map_or(String::new(), |value| format!(" ({:+.1} %)", value * 100.0));
             format!(
-                "  {}, {}: truth {}, verdict {:?}{difference}\n",
-                trial.what, trial.compiler, trial.truth.verdict, trial.said
+                "  {}, {}: truth {}, verdict {}{difference}\n",
+                trial.what,
+                trial.compiler,
+                trial.truth.verdict.word(),
+                trial.said.word()
             )
         })
         .collect();

@@ -47,7 +47,7 @@ pub fn run(arguments: &CleanArguments) -> Result<u8> {
             screen::tell(&format!("assay: {text}"));
         }
     })?;
-    if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+    if !arguments.json.as_deref().is_some_and(screen::is_stdout) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
         screen::show(&render_clean(&page, now, screen::width(), screen::look()));
     }

@@ -312,8 +312,7 @@ fn plan(arguments: &CompareArguments, asked: &CompareRequest, found: Option<Cand
 }
 
 fn show(arguments: &CompareArguments, page: &ComparePage) -> Result<u8> {
-    let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(|path| path.as_os_str() == "-");
-    if !to_stdout(&arguments.json) && !to_stdout(&arguments.markdown) {
+    if !arguments.json.iter().chain(&arguments.markdown).any(|file| screen::is_stdout(file)) {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
         screen::show(&render_compare(page, screen::width(), screen::look(), detail));
     }

@@ -36,11 +36,11 @@ pub struct DisplayArguments {
 static LINKS: OnceLock<(When, LinkForm)> = OnceLock::new();
 
 impl DisplayArguments {
-    /// Takes note of what was asked for, once.
+    /// Takes note of what was asked for, once; returns what the user should be warned of.
     ///
     /// # Errors
     /// The format of links leads nowhere.
-    pub fn apply(&self) -> Result<(), String> {
+    pub fn apply(&self) -> Result<Option<String>, String> {
         match self.color {
             When::Auto => {}
             When::Always => anstream::ColorChoice::Always.write_global(),
@@ -49,13 +49,10 @@ impl DisplayArguments {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let (form, warning) = self.form(&variable, host.trim())?;
-        if let Some(warning) = warning {
-            super::screen::complain(&format!("assay: {warning}"));
-        }
         if let Some(form) = form {
             let _ = LINKS.set((self.hyperlinks, form));
         }
-        Ok(())
+        Ok(warning)
     }
 
     /// How links are written, and a warning. What the option says wrongly is an error; a variable is set once for all calls, and

@@ -18,7 +18,7 @@ use assay_report::{Progress, Show};
 use assay_trace::sites::gather::SiteCounts;
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::sites::{Watch, gather};
-use assay_trace::{Blame, Trace, TraceOptions, TracedExit, command};
+use assay_trace::{Blame, Trace, TraceOptions, command};
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ fn whole(text: &str) -> Result<u64, String> {
 /// # Errors
 /// What was named can't be found or read, an unknown predictor, a folder that is not there.
 pub fn run(arguments: &DoctorArguments) -> Result<u8> {
-    if arguments.predictor.iter().any(|names| names == "help") {
+    if predictors::is_list_asked(&arguments.predictor) {
         screen::print(&predictors::list());
         return Ok(DONE);
     }
@@ -287,17 +287,6 @@ fn warnings(trace: &Trace<Watch>, notes: &[String]) -> Vec<String> {
     let mut said: Vec<String> = trace.processes.iter().flat_map(|process| process.notes.clone()).collect();
     said.extend_from_slice(notes);
     said.dedup();
-    match trace.processes.first().map(|process| process.ended) {
-        Some(TracedExit::Exited(code)) if code != 0 => {
-            said.push(format!("The command exited with code {code}."))
-        }
-        Some(TracedExit::Signalled(signal)) => {
-            said.push(format!("The command was ended by signal {signal}; the figures end there."));
-        }
-        Some(TracedExit::TimeLimit) => {
-            said.push("The command was ended at the time limit; the figures end there.".to_owned());
-        }
-        _ => {}
-    }
+    said.extend(trace.unusual_end());
     said
 }

@@ -67,7 +67,7 @@ fn format(text: &str) -> Result<ExportFormat, String> {
 pub fn run(arguments: &ExportArguments) -> Result<u8> {
     let place = arguments.output.clone().unwrap_or_else(|| PathBuf::from("-"));
     let needs_place = matches!(arguments.format, ExportFormat::Criterion | ExportFormat::Parquet);
-    if needs_place && place.as_os_str() == "-" {
+    if needs_place && screen::is_stdout(&place) {
         let what = if arguments.format == ExportFormat::Criterion {
             "criterion's files need a folder: -o DIR"
         } else {

@@ -4,6 +4,8 @@ use super::{DONE, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Unable;
 use assay_pure::inputs::digest;
+use assay_pure::language::Language;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
 /// The crate: names of its files below its folder, and their texts.
@@ -11,15 +13,18 @@ pub(super) const CRATE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/ha
 /// The header.
 const HEADER: &[(&str, &str)] = &[("assay.h", assay_link::build::HARNESS)];
 
-/// In which language the benchmark is written.
-#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// C or C++: the header assay.h
-    C,
-    /// Rust: the crate assay-harness
-    Rust,
-    /// Zig: the package assay, for a build.zig
-    Zig,
+/// Languages that a benchmark is written in, by their names.
+fn languages() -> impl TypedValueParser<Value = Language> {
+    PossibleValuesParser::new([
+        PossibleValue::new("c").help("C or C++: the header assay.h"),
+        PossibleValue::new("rust").help("Rust: the crate assay-harness"),
+        PossibleValue::new("zig").help("Zig: the package assay, for a build.zig"),
+    ])
+    .map(|word| match word.as_str() {
+        "c" => Language::C,
+        "rust" => Language::Rust,
+        _ => Language::Zig,
+    })
 }
 
 /// Print the folder of the header, crate or package that a benchmark is written with
@@ -27,7 +32,7 @@ pub enum Language {
 #[command(after_help = include_str!("help/harness.txt"))]
 pub struct HarnessArguments {
     /// The benchmark's language
-    #[arg(value_enum)]
+    #[arg(value_parser = languages())]
     pub language: Language,
     /// Folder to write it to; without one it is unpacked in the user's cache
     pub folder: Option<PathBuf>,

@@ -58,7 +58,7 @@ fn name(text: &str, paths: &[PathBuf]) -> Result<String> {
 /// # Errors
 /// See [`history::page`].
 pub fn run(arguments: &HistoryArguments) -> Result<u8> {
-    if arguments.output.as_ref().is_some_and(|file| file.as_os_str() == "-") {
+    if arguments.output.as_deref().is_some_and(screen::is_stdout) {
         return Err(Misuse("the page is a file: -o FILE.html".into()).into());
     }
     for file in arguments.json.iter().chain(&arguments.output) {
@@ -89,7 +89,7 @@ pub fn run(arguments: &HistoryArguments) -> Result<u8> {
         screen::write(file, &document(&[shown], Served::default()))?;
         screen::tell(&format!("assay: wrote {}", file.display()));
     }
-    if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+    if !arguments.json.as_deref().is_some_and(screen::is_stdout) {
         screen::show(&render_history(&page, screen::width(), screen::colour(), arguments.all));
     }
     Ok(match page.gate.map(|gate| gate.reading) {

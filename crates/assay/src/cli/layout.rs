@@ -61,7 +61,7 @@ pub fn run(arguments: &LayoutArguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
         screen::write(file, &page.to_json())?;
     }
-    if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+    if !arguments.json.as_deref().is_some_and(screen::is_stdout) {
         screen::show(&render_layout(&page, screen::width(), screen::colour(), arguments.top));
     }
     Ok(DONE)

@@ -83,7 +83,7 @@ pub fn run(arguments: &LimitsArguments) -> Result<u8> {
         screen::write(json, &limits.to_json())?;
     }
     arguments.pictures.write(|| picture::of_limits(&limits))?;
-    if arguments.json.as_deref().is_none_or(|path| path.as_os_str() != "-") {
+    if !arguments.json.as_deref().is_some_and(screen::is_stdout) {
         screen::show(&render_limits(&limits, &told, screen::width(), screen::colour(), arguments.all));
     }
     Ok(DONE)

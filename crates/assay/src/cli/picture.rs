@@ -5,7 +5,7 @@ use super::screen;
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
 use assay_linux::output;
-use assay_report::picture::{Picture, Reference, Scene};
+use assay_report::picture::{Picture, PictureReference, Scene};
 use std::path::{Path, PathBuf};
 
 /// Which pictures to write.
@@ -55,9 +55,10 @@ impl PictureArguments {
     }
 
     /// The pictures as a Markdown file refers to them.
-    pub fn beside(&self, markdown: &Path) -> Vec<Reference> {
-        let of =
-            |path: &PathBuf| Some(Reference { kind: kind(path).ok()?, address: relative(path, markdown) });
+    pub fn beside(&self, markdown: &Path) -> Vec<PictureReference> {
+        let of = |path: &PathBuf| {
+            Some(PictureReference { kind: kind(path).ok()?, address: relative(path, markdown) })
+        };
         self.pictures.iter().filter_map(of).collect()
     }
 }
@@ -71,7 +72,7 @@ fn relative(path: &Path, from: &Path) -> String {
         path.as_os_str().as_encoded_bytes().iter().map(one).collect()
     };
     let absolute = |path: &Path| std::path::absolute(path).ok();
-    let (Some(whole), Some(from)) = (absolute(path), absolute(from).filter(|_| from.as_os_str() != "-"))
+    let (Some(whole), Some(from)) = (absolute(path), absolute(from).filter(|_| !screen::is_stdout(from)))
     else {
         return address(path);
     };

@@ -12,7 +12,7 @@ use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, Ledger};
 use assay_lab::view::{AnyPage, named};
 use assay_report::Detail;
-use list::{KindName, Since};
+use list::Since;
 use std::path::PathBuf;
 
 /// Show what was measured before, or list it, or write it as a page or as data
@@ -38,8 +38,8 @@ pub struct ReportArguments {
     )]
     pub newest: usize,
     /// List only what was measured by this verb; can be repeated
-    #[arg(long, value_name = "VERB", requires = "list", value_enum)]
-    pub kind: Vec<KindName>,
+    #[arg(long, value_name = "VERB", requires = "list", value_parser = list::kinds())]
+    pub kind: Vec<Kept>,
     /// List only what began since then: 3h, 7d, 2w, or a day such as 2026-11-21
     #[arg(long, value_name = "WHEN", requires = "list")]
     pub since: Option<Since>,
@@ -111,8 +111,7 @@ fn show(arguments: &ReportArguments, page: &AnyPage) -> Result<u8> {
         };
         screen::write(file, &text)?;
     }
-    let is_alone = |path: &PathBuf| path.as_os_str() == "-";
-    if !arguments.json.iter().chain(&arguments.markdown).any(is_alone) {
+    if !arguments.json.iter().chain(&arguments.markdown).any(|file| screen::is_stdout(file)) {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
         let (width, look) = (screen::width(), screen::look());
         screen::show(&match page {

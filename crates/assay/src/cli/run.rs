@@ -142,7 +142,7 @@ impl RunArguments {
 
     /// Whether a page takes standard output for itself.
     fn prints_data(&self) -> bool {
-        self.json.iter().chain(&self.markdown).any(|path| path.as_os_str() == "-")
+        self.json.iter().chain(&self.markdown).any(|file| screen::is_stdout(file))
     }
 }
 

@@ -163,6 +163,11 @@ pub fn path_or_nothing() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
 
+/// Whether a file stands for standard output.
+pub fn is_stdout(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
 /// Can this file be written, as far as can be said before its content is known? `-` can.
 ///
 /// # Errors
@@ -170,7 +175,7 @@ pub fn path_or_nothing() -> impl TypedValueParser<Value = PathBuf> {
 /// spent on it.
 pub fn find_place(file: &Path) -> Result<(), Misuse> {
     // `--json` alone has no file: it is standard output as well.
-    if file.as_os_str() == "-" || file.as_os_str().is_empty() {
+    if is_stdout(file) || file.as_os_str().is_empty() {
         return Ok(());
     }
     let refused = |why: String| Misuse(format!("cannot write {}: {why}", file.display()));
@@ -189,7 +194,7 @@ pub fn find_place(file: &Path) -> Result<(), Misuse> {
 /// # Errors
 /// The file cannot be written.
 pub fn write(path: &Path, text: &str) -> Result<()> {
-    if path.as_os_str() == "-" {
+    if is_stdout(path) {
         print(text);
         return Ok(());
     }

@@ -105,7 +105,7 @@ pub struct SitesArguments {
 /// # Errors
 /// No command, an unknown predictor, a folder that is not there, nothing that can be traced.
 pub fn run(arguments: &SitesArguments) -> Result<u8> {
-    if arguments.predictor.iter().any(|names| names == "help") {
+    if predictors::is_list_asked(&arguments.predictor) {
         screen::print(&predictors::list());
         return Ok(DONE);
     }

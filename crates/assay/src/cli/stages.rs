@@ -122,7 +122,7 @@ pub fn run(arguments: &StagesArguments) -> Result<u8> {
             (file, [].as_slice(), &arguments.wishes)
         }
     };
-    if wishes.predictor.iter().any(|names| names == "help") {
+    if predictors::is_list_asked(&wishes.predictor) {
         screen::print(&predictors::list());
         return Ok(DONE);
     }
@@ -203,8 +203,7 @@ fn models(wishes: &Wishes, diary: &Diary) -> Result<Vec<SimulatedPredictor>, Mis
 }
 
 fn show(wishes: &Wishes, page: &StagesPage) -> Result<u8> {
-    let to_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(|path| path.as_os_str() == "-");
-    if !to_stdout(&wishes.json) && !to_stdout(&wishes.markdown) {
+    if !wishes.json.iter().chain(&wishes.markdown).any(|file| screen::is_stdout(file)) {
         let detail = if wishes.all { Detail::Full } else { Detail::Brief };
         screen::show(&render_stages(page, screen::width(), screen::colour(), detail));
     }

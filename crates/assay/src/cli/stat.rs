@@ -108,7 +108,7 @@ impl StatArguments {
 /// # Errors
 /// No such command, an unknown event or predictor, counters refused, nothing that can be traced.
 pub fn run(arguments: &StatArguments) -> Result<u8> {
-    if arguments.predictor.iter().any(|names| names == "help") {
+    if predictors::is_list_asked(&arguments.predictor) {
         screen::print(&predictors::list());
         return Ok(DONE);
     }

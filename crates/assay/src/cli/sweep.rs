@@ -192,8 +192,7 @@ fn plan(arguments: &SweepArguments, asked: &SweepRequest) -> Result<u8> {
 /// Prints and writes the pages; 1 if a cell failed, 3 if nothing could be measured.
 fn show(arguments: &SweepArguments, pages: &[SweepPage]) -> Result<u8> {
     let detail = if arguments.all { Detail::Full } else { Detail::Brief };
-    let to_screen = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| path.as_os_str() == "-");
-    if !to_screen(&arguments.json) && !to_screen(&arguments.csv) {
+    if !arguments.json.iter().chain(&arguments.csv).any(|file| screen::is_stdout(file)) {
         let texts: Vec<String> =
             pages.iter().map(|page| render_sweep(page, screen::width(), screen::colour(), detail)).collect();
         screen::show(&texts.join("\n"));

@@ -102,7 +102,7 @@ fn offset_share(
     judged: &CampaignVerdicts,
 ) -> Option<page::PageOffsetShare> {
     let with_itself = judged.observed.contrast(name, name, &experiment.placement.phases)?;
-    let share = verdict::offset_share(&with_itself, verdict::build::ContrastSide::Candidate)?;
+    let share = verdict::offset_share(&with_itself, verdict::build::Side::Candidate)?;
     Some(page::PageOffsetShare {
         offset: share.offset,
         shuffle: share.shuffle,

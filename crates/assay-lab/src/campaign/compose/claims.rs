@@ -1,8 +1,8 @@
 //! Claims of the file, compared with what a campaign found.
 
-use super::inputs::KnownInput;
 use crate::campaign::counted::CampaignCounts;
 use crate::campaign::judge::CampaignVerdicts;
+use crate::campaign::known_input::KnownInput;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::InputSource;
 use assay_pure::verdict;
@@ -16,7 +16,7 @@ pub(super) fn claims_of(
 ) -> Vec<page::Claim> {
     let facts: Vec<InputFacts> = inputs
         .iter()
-        .map(|(spec, shown, description)| {
+        .map(|KnownInput { spec, shown, description }| {
             let independent = matches!(
                 &spec.source,
                 InputSource::Generated { generator, .. } if generator.independent()

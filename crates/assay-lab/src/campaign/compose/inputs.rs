@@ -1,5 +1,6 @@
 //! The inputs that a campaign used, with what was found in them.
 
+use crate::campaign::known_input::KnownInput;
 use crate::campaign::usage;
 use crate::store::{CampaignRow, Ledger};
 use anyhow::Result;
@@ -9,9 +10,6 @@ use assay_pure::inputs::Description;
 use assay_report::page;
 use serde_json::Value;
 use std::collections::HashMap;
-
-/// An input with what its description says, parsed.
-pub(in crate::campaign) type KnownInput = (InputSpec, page::PageInput, Option<Description>);
 
 pub(super) fn inputs_of(
     ledger: &Ledger,
@@ -35,12 +33,12 @@ pub(super) fn inputs_of(
             summary: spec.description.clone(),
             recipe: Some(recipe(&spec.source)),
             description: kept.description,
-            state: spec.usage.state.word().into(),
-            measure: spec.usage.measure.word().into(),
+            state: spec.usage.state,
+            measure: spec.usage.measure,
             copies: copies(spec, kept.bytes, row),
             of: spec.of.clone(),
         };
-        known.push((spec.clone(), shown, description));
+        known.push(KnownInput { spec: spec.clone(), shown, description });
     }
     Ok(known)
 }

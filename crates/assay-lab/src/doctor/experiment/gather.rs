@@ -1,7 +1,7 @@
 //! Leads an examination: inputs cut, program built, each variant of each build called by itself and under the emulator.
 
 use super::simulated::{self, Tracing};
-use crate::campaign::count::capped_flags;
+use crate::campaign::count::capped::capped_flags;
 use crate::campaign::examination;
 use crate::campaign::inputs::{self, InputPlaces};
 use crate::campaign::prepare::{self, Outline};

@@ -3,11 +3,11 @@
 use super::LimitsSession;
 use crate::limits::plan;
 use anyhow::{Context, Result};
-use assay_linux::limits::buffer::{Buffer, PageSize};
+use assay_linux::limits::buffer::Buffer;
 use assay_linux::limits::chase::Chase;
 use assay_linux::limits::stream::{self, By, Operation, StreamKernel};
 use assay_linux::window::WindowValues;
-use assay_pure::limits::{ChaseCurve, CurvePoint, LimitFigure, Moved};
+use assay_pure::limits::{ChaseCurve, CurvePoint, LimitFigure, Moved, PageSize};
 use assay_pure::words;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -25,8 +25,7 @@ type Windows = BTreeMap<u64, WindowValues<f64>>;
 /// All curves, in rounds, so that the windows of a point are taken at times far apart.
 pub fn curves(session: &mut LimitsSession) -> Result<()> {
     let kernels = stream::kernels();
-    let mut latency: Vec<(&str, PageSize, Windows)> =
-        vec![("small", PageSize::Small, Windows::new()), ("huge", PageSize::Huge, Windows::new())];
+    let mut latency = [PageSize::Small, PageSize::Huge].map(|pages| (pages, Windows::new()));
     let mut bandwidth: Vec<(StreamKernel, Windows)> =
         kernels.into_iter().map(|kernel| (kernel, Windows::new())).collect();
     let rounds = session.effort.rounds;
@@ -35,14 +34,14 @@ pub fn curves(session: &mut LimitsSession) -> Result<()> {
             break;
         }
         let part = |within: f64| (round as f64 + within) / rounds as f64;
-        for (at, (name, pages, windows)) in latency.iter_mut().enumerate() {
-            chase(session, (*pages, name), windows, (part(0.3 * at as f64), part(0.3 * (at + 1) as f64)))?;
+        for (at, (pages, windows)) in latency.iter_mut().enumerate() {
+            chase(session, *pages, windows, (part(0.3 * at as f64), part(0.3 * (at + 1) as f64)))?;
         }
         stream_all(session, &mut bandwidth, (part(0.6), part(1.0)))?;
     }
-    for (name, _, windows) in latency.into_iter().filter(|(_, _, windows)| !windows.is_empty()) {
+    for (pages, windows) in latency.into_iter().filter(|(_, windows)| !windows.is_empty()) {
         let points = points(session, windows, |ns| ns);
-        session.limits.latency.push(ChaseCurve { pages: name.to_owned(), points });
+        session.limits.latency.push(ChaseCurve { pages, points });
     }
     for (kernel, windows) in bandwidth {
         let points = points(session, windows, |ns_per_byte| ns_per_byte.rate(1.0));
@@ -77,11 +76,11 @@ fn operation(kernel: StreamKernel) -> &'static str {
 /// One round of a walk in random order over every working set.
 fn chase(
     session: &mut LimitsSession,
-    (pages, name): (PageSize, &str),
+    pages: PageSize,
     windows: &mut Windows,
     (from, to): (f64, f64),
 ) -> Result<()> {
-    let mut chase = Chase::new(session.largest as usize, pages).context("memory to measure in")?;
+    let mut chase = Chase::new(session.largest as usize, Some(pages)).context("memory to measure in")?;
     // Most of it must lie on them, or the curve is of neither.
     if pages == PageSize::Huge && chase.huge_bytes().is_none_or(|huge| huge < session.largest / 10 * 9) {
         return Ok(());
@@ -90,7 +89,7 @@ fn chase(
     for (at, &bytes) in sizes.iter().enumerate() {
         // The last sizes take most of the time.
         let part = from + (to - from) * (at as f64 / sizes.len() as f64).powi(2);
-        session.tell(&format!("load latency, {name} pages, {}", words::bytes(bytes)), part)?;
+        session.tell(&format!("load latency, {} pages, {}", pages.word(), words::bytes(bytes)), part)?;
         chase.lay(bytes as usize);
         let may_fit = bytes <= 2 * session.last_cache;
         chase.walk(if may_fit { chase.lines() } else { WARM_STEPS });
@@ -119,7 +118,7 @@ fn stream_all(
     (from, to): (f64, f64),
 ) -> Result<()> {
     let mut buffer =
-        Buffer::new(session.largest as usize + 2 * PAGE, PageSize::Usual).context("memory to measure in")?;
+        Buffer::new(session.largest as usize + 2 * PAGE, None).context("memory to measure in")?;
     let sizes = plan::sizes(session.largest, session.effort.between);
     let of = curves.len() * sizes.len();
     for (nth, (kernel, windows)) in curves.iter_mut().enumerate() {
@@ -203,7 +202,7 @@ mod tests {
 
     #[test]
     fn stretches_walk_through_all_of_the_set_and_begin_again() {
-        let mut buffer = Buffer::new(4 * STRETCH, PageSize::Usual).unwrap();
+        let mut buffer = Buffer::new(4 * STRETCH, None).unwrap();
         buffer.bytes_mut().fill(0);
         let moved = 2 * STRETCH + STRETCH / 2;
         let kernel = StreamKernel { operation: Operation::Write, by: By::Bytes8 };

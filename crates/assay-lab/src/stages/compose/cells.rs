@@ -1,9 +1,8 @@
 //! Each entrant in each role: times and counts.
 
-use super::history::History;
+use super::history::{EntrantRole, History};
 use crate::store::DiaryCount;
 use assay_pure::stages::{CommandFigures, Diary, Quantity};
-use assay_report::page::CountSource;
 use assay_report::stages::page::{
     ComponentWork, EntrantCounts, EntrantMisses, PageRole, StageCell, StageTime,
 };
@@ -14,20 +13,20 @@ pub fn role(diary: &Diary, history: &History, role: usize) -> PageRole {
     PageRole {
         name: diary.roles[role].name.clone(),
         note: diary.roles[role].note.clone(),
-        cells: having.map(|entrant| cell(diary, history, (entrant, role))).collect(),
+        cells: having.map(|entrant| cell(diary, history, EntrantRole { entrant, role })).collect(),
         ranking: Vec::new(),
     }
 }
 
-fn cell(diary: &Diary, history: &History, at: (usize, usize)) -> StageCell {
+fn cell(diary: &Diary, history: &History, at: EntrantRole) -> StageCell {
     let task = history.task(at);
     let figures = history.figures(at);
     let count = history.count(at);
     let of_task = task.and_then(|task| task.failed.clone());
-    let of_entrant = history.entrant(at.0).and_then(|(_, row)| row.failed.clone());
+    let of_entrant = history.entrant(at.entrant).and_then(|(_, row)| row.failed.clone());
     let failed = of_task.or(of_entrant).or_else(|| count.and_then(|count| count.failed.clone()));
     StageCell {
-        entrant: diary.entrants[at.0].name.clone(),
+        entrant: diary.entrants[at.entrant].name.clone(),
         command: task.map(|task| task.command.clone()),
         units: task.and_then(|task| task.units),
         time: time(history, at, figures.units),
@@ -36,7 +35,7 @@ fn cell(diary: &Diary, history: &History, at: (usize, usize)) -> StageCell {
     }
 }
 
-fn time(history: &History, at: (usize, usize), units: f64) -> Option<StageTime> {
+fn time(history: &History, at: EntrantRole, units: f64) -> Option<StageTime> {
     let level = history.level(at).filter(|_| units > 0.0)?;
     Some(StageTime {
         ns_per_unit: level.median,
@@ -50,7 +49,7 @@ fn time(history: &History, at: (usize, usize), units: f64) -> Option<StageTime> 
 fn counts(count: &DiaryCount, figures: &CommandFigures) -> EntrantCounts {
     let rows = count.components.as_array().cloned().unwrap_or_default();
     EntrantCounts {
-        source: if count.source == "counted" { CountSource::Counted } else { CountSource::Traced },
+        source: count.source,
         instructions: count.instructions,
         branches: count.branches,
         conditional: count.conditional,

@@ -1,6 +1,6 @@
 //! Each question of the diary with all that is known of both sides.
 
-use super::history::{History, Past};
+use super::history::{EntrantRole, History, Past};
 use crate::stages::judge::{DiaryQuestion, questions};
 use assay_pure::stages::step::{Against, Brought, TimeFound, brought};
 use assay_pure::stages::traps::{self, Trap};
@@ -44,8 +44,9 @@ pub fn steps<'a>(diary: &Diary, history: &'a History) -> Vec<Held<'a>> {
 }
 
 fn held<'a>(diary: &Diary, history: &'a History, question: DiaryQuestion, role: usize) -> Held<'a> {
-    let at = (question.candidate, role);
-    let (own, other) = (history.figures(at), history.figures((question.baseline, role)));
+    let at = EntrantRole { entrant: question.candidate, role };
+    let (own, other) =
+        (history.figures(at), history.figures(EntrantRole { entrant: question.baseline, role }));
     let verdict = history.verdict(question, role);
     let time = verdict.and_then(|(_, found)| time_of(found));
     let mut found = traps::between(&other, &own);

@@ -27,13 +27,22 @@ pub struct Past {
     /// What was built, by the entrant's number in the diary; those that the diary has no more are left out.
     pub entrants: BTreeMap<usize, DiaryEntrant>,
     /// First runs, by entrant and role.
-    pub tasks: BTreeMap<(usize, usize), DiaryTask>,
+    pub tasks: BTreeMap<EntrantRole, DiaryTask>,
     /// Counts, by entrant and role.
-    pub counts: BTreeMap<(usize, usize), DiaryCount>,
+    pub counts: BTreeMap<EntrantRole, DiaryCount>,
     /// All runs.
     pub visits: Vec<VisitRow>,
     /// The verdicts.
     pub judged: DiaryVerdicts,
+}
+
+/// An entrant in a role, by their numbers in the diary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EntrantRole {
+    /// The entrant's number.
+    pub entrant: usize,
+    /// The role's.
+    pub role: usize,
 }
 
 /// A diary's sessions, oldest first.
@@ -73,28 +82,28 @@ impl History {
     }
 
     /// The newest first run of an entrant in a role.
-    pub fn task(&self, at: (usize, usize)) -> Option<&DiaryTask> {
+    pub fn task(&self, at: EntrantRole) -> Option<&DiaryTask> {
         self.sessions.iter().rev().find_map(|past| past.tasks.get(&at))
     }
 
     /// The newest count of an entrant in a role.
-    pub fn count(&self, at: (usize, usize)) -> Option<&DiaryCount> {
+    pub fn count(&self, at: EntrantRole) -> Option<&DiaryCount> {
         self.sessions.iter().rev().find_map(|past| past.counts.get(&at))
     }
 
     /// The newest times of an entrant in a role: per placement, nanoseconds per unit.
-    pub fn level(&self, (entrant, role): (usize, usize)) -> Option<SideFigure> {
-        self.sessions.iter().rev().find_map(|past| past.level(entrant, &self.roles[role]))
+    pub fn level(&self, at: EntrantRole) -> Option<SideFigure> {
+        self.sessions.iter().rev().find_map(|past| past.level(at.entrant, &self.roles[at.role]))
     }
 
     /// All times of an entrant in a role, of the newest session that has some.
-    pub fn times(&self, (entrant, role): (usize, usize)) -> Vec<f64> {
-        let times = |past: &Past| past.times(entrant, &self.roles[role]);
+    pub fn times(&self, at: EntrantRole) -> Vec<f64> {
+        let times = |past: &Past| past.times(at.entrant, &self.roles[at.role]);
         self.sessions.iter().rev().map(times).find(|times| !times.is_empty()).unwrap_or_default()
     }
 
     /// Everything that is known of an entrant in a role.
-    pub fn figures(&self, at: (usize, usize)) -> CommandFigures {
+    pub fn figures(&self, at: EntrantRole) -> CommandFigures {
         let count = self.count(at).filter(|count| count.failed.is_none());
         let units = self.task(at).and_then(|task| task.units).unwrap_or(0.0);
         CommandFigures {
@@ -103,7 +112,7 @@ impl History {
             branches: count.and_then(|count| count.branches),
             misses: count.and_then(|count| Some(count.misses.first()?.1)),
             time_ns: self.level(at).map(|level| level.median * units),
-            text_bytes: self.entrant(at.0).and_then(|(_, row)| row.text_bytes),
+            text_bytes: self.entrant(at.entrant).and_then(|(_, row)| row.text_bytes),
         }
     }
 
@@ -128,7 +137,9 @@ impl Past {
         let spec: Spec = serde_json::from_value(row.asked.clone())
             .with_context(|| format!("session {id} was made by an incompatible version of assay"))?;
         let numbered = |name: &str| diary.number(name);
-        let at = |entrant: &str, role: &str| Some((diary.number(entrant)?, diary.role(role)?));
+        let at = |entrant: &str, role: &str| {
+            Some(EntrantRole { entrant: diary.number(entrant)?, role: diary.role(role)? })
+        };
         let entrants: BTreeMap<usize, DiaryEntrant> = ledger
             .diary_entrants(id)?
             .into_iter()

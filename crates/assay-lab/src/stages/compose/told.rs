@@ -1,7 +1,7 @@
 //! Steps, parts and claims in the words of the page.
 
 use super::held::Held;
-use super::history::History;
+use super::history::{EntrantRole, History};
 use crate::campaign::compose::contrast;
 use crate::stages::judge::DiaryQuestion;
 use assay_pure::stages::claims::{self, ComparedWith as Of, DiaryClaim, RoleFindings};
@@ -92,7 +92,8 @@ pub fn ranking(diary: &Diary, history: &History, held: &[Held<'_>], role: usize)
     let chain = diary.chain();
     let steps: Vec<(usize, usize)> = chain.windows(2).map(|pair| (pair[0], pair[1])).collect();
     let of_counts = |quantity: Quantity| -> Option<Vec<f64>> {
-        let figures = |stage: usize| -> CommandFigures { history.figures((stage, role)) };
+        let figures =
+            |stage: usize| -> CommandFigures { history.figures(EntrantRole { entrant: stage, role }) };
         let ratios: Option<Vec<f64>> =
             steps.iter().map(|(before, after)| figures(*after).ratio(&figures(*before), quantity)).collect();
         parts(&ratios?, diary.minimum_effect)
@@ -149,7 +150,7 @@ fn seen(diary: &Diary, history: &History, held: &[Held<'_>], claim: &DiaryClaim)
     };
     let roles = (0..diary.roles.len()).filter(|role| claim.role.is_none_or(|wanted| wanted == *role));
     let known = |entrant: usize, role: usize| {
-        let figures = history.figures((entrant, role));
+        let figures = history.figures(EntrantRole { entrant, role });
         let any = Quantity::ALL.iter().any(|quantity| figures.per_unit(*quantity).is_some());
         (any && diary.entrants[entrant].task(role).is_some()).then_some(figures)
     };

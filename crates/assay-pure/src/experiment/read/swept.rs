@@ -5,7 +5,7 @@ use toml_edit::{Item, TableLike, Value};
 use super::reader::TomlTable;
 use super::{entries, schema};
 use crate::experiment::diagnostic::nearest;
-use crate::sweep::key::{KeyError, SWEEPABLE, SweptKey};
+use crate::sweep::key::{SWEEPABLE, SweptKey, SweptKeyError};
 
 /// What a key takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,27 +22,27 @@ pub(super) enum Takes {
 ///
 /// # Errors
 /// The file has no such input, or its generator no such key, or it is no number.
-pub(super) fn takes(top: &TomlTable, key: &SweptKey) -> Result<Takes, KeyError> {
+pub(super) fn takes(top: &TomlTable, key: &SweptKey) -> Result<Takes, SweptKeyError> {
     let input = find_input(top, &key.input)?;
     let item = input.get(&key.path[0]);
     let known = schema_key(input, &key.path[0]);
     match (key.path.as_slice(), item, known) {
         ([_, below], Some(item), _) => self::below(item, below, key),
         ([_], Some(item), _) if item.is_table_like() || item.is_array() => {
-            Err(KeyError::NoNumber(key.path()))
+            Err(SweptKeyError::NoNumber(key.path()))
         }
-        ([_], _, Some(known)) => of_schema(known).ok_or_else(|| KeyError::NoNumber(key.path())),
-        _ => Err(KeyError::NoKey(key.path())),
+        ([_], _, Some(known)) => of_schema(known).ok_or_else(|| SweptKeyError::NoNumber(key.path())),
+        _ => Err(SweptKeyError::NoKey(key.path())),
     }
 }
 
 /// A number of a list takes any; a named one what stands there.
-fn below(item: &Item, below: &str, key: &SweptKey) -> Result<Takes, KeyError> {
+fn below(item: &Item, below: &str, key: &SweptKey) -> Result<Takes, SweptKeyError> {
     let number = |value: Option<&Value>| match value {
         Some(Value::Integer(_)) => Ok(Takes::Whole),
         Some(Value::Float(_)) => Ok(Takes::Number),
-        Some(_) => Err(KeyError::NoNumber(key.path())),
-        None => Err(KeyError::NoKey(key.path())),
+        Some(_) => Err(SweptKeyError::NoNumber(key.path())),
+        None => Err(SweptKeyError::NoKey(key.path())),
     };
     if let Some(list) = item.as_array() {
         let value = below.parse().ok().and_then(|index: usize| list.get(index));
@@ -94,25 +94,25 @@ fn named<'a>(top: &TomlTable<'a>) -> Vec<(String, &'a dyn TableLike)> {
 }
 
 /// The table of an input.
-fn find_input<'a>(top: &TomlTable<'a>, name: &str) -> Result<&'a dyn TableLike, KeyError> {
+fn find_input<'a>(top: &TomlTable<'a>, name: &str) -> Result<&'a dyn TableLike, SweptKeyError> {
     let named = named(top);
     let found = named.iter().find(|(known, _)| known == name).map(|(_, table)| *table);
     found.ok_or_else(|| {
-        KeyError::NoInput(name.to_owned(), named.into_iter().map(|(known, _)| known).collect())
+        SweptKeyError::NoInput(name.to_owned(), named.into_iter().map(|(known, _)| known).collect())
     })
 }
 
 /// What is expected instead of a key that cannot be swept, and the nearest that can be.
-pub(super) fn advice(top: &TomlTable, text: &str, error: &KeyError) -> (String, Option<String>) {
+pub(super) fn advice(top: &TomlTable, text: &str, error: &SweptKeyError) -> (String, Option<String>) {
     let written = SweptKey::parse(text);
     let of_input = |input: &str| named(top).into_iter().find(|(name, _)| name == input);
     match (error, written) {
-        (KeyError::NoInput(name, known), _) => {
+        (SweptKeyError::NoInput(name, known), _) => {
             let near = nearest(name, known.iter().map(String::as_str));
             let path = near.map(|near| text.replacen(name.as_str(), near, 1));
             (format!("an input of the file: {}", known.join(", ")), path)
         }
-        (KeyError::NoKey(_) | KeyError::NoNumber(_), Ok(key)) => {
+        (SweptKeyError::NoKey(_) | SweptKeyError::NoNumber(_), Ok(key)) => {
             let numbers = of_input(&key.input).map(|(_, table)| numbers(table)).unwrap_or_default();
             let near = nearest(&key.path.join("."), numbers.iter().map(String::as_str));
             let path = near.map(|near| format!("inputs.{}.{near}", key.input));

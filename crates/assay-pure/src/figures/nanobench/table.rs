@@ -11,7 +11,7 @@ use crate::figures::printed::{PrintedNumber, finest, lines};
 use crate::figures::unit::nanoseconds_in;
 
 /// Where the columns are, and what they are.
-struct Head {
+struct TableHead {
     title: String,
     time_unit: String,
     unit: String,
@@ -29,7 +29,7 @@ pub(super) fn is_in(text: &str) -> bool {
 /// The rows of all tables, and what is said of those that failed.
 pub(super) fn read(text: &str) -> (Vec<NanobenchSeries>, Vec<String>) {
     let (mut found, mut notes) = (Vec::new(), Vec::new());
-    let mut known: Option<Head> = None;
+    let mut known: Option<TableHead> = None;
     for line in lines(text) {
         if let Some(next) = head(&line) {
             known = Some(next);
@@ -57,14 +57,14 @@ fn cells(line: &str) -> Option<impl Iterator<Item = &str>> {
     Some(line.strip_prefix('|')?.split('|').map(str::trim))
 }
 
-fn head(line: &str) -> Option<Head> {
+fn head(line: &str) -> Option<TableHead> {
     let cells: Vec<&str> = cells(line)?.collect();
     let error = cells.iter().position(|cell| *cell == "err%").filter(|at| *at >= 2)?;
     let columns = cells.iter().position(|cell| *cell == "total").filter(|at| *at > error)? + 1;
     let (time_unit, unit) = cells[error - 2].split_once('/')?;
     let rate = cells[error - 1].strip_suffix("/s")?;
     let title = cells.get(columns..)?.join("|");
-    (rate == unit).then(|| Head {
+    (rate == unit).then(|| TableHead {
         title,
         time_unit: time_unit.to_owned(),
         unit: unit.to_owned(),
@@ -74,7 +74,7 @@ fn head(line: &str) -> Option<Head> {
 }
 
 /// Name and nanoseconds of a row, or why it has none; nothing of a line that is no row.
-fn row(head: &Head, line: &str) -> Option<Result<(String, f64), String>> {
+fn row(head: &TableHead, line: &str) -> Option<Result<(String, f64), String>> {
     let cells: Vec<&str> = line.strip_prefix('|')?.splitn(head.columns + 1, '|').map(str::trim).collect();
     let described = cells.get(head.columns)?;
     let (name, rest) = code(described)?;

@@ -1,5 +1,7 @@
 //! Why a fit is not to be used, and what to do instead.
 
+use crate::words::part;
+
 /// A reason not to use a fit in the place of the data.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FitRefusal {
@@ -104,9 +106,9 @@ impl std::fmt::Display for FitRefusal {
             ),
             FitRefusal::SeenBefore { real, fitted } => write!(
                 f,
-                "{:.0} % of all stretches of 32 lengths were there before, {:.0} % in the fitted stream: long stretches repeat",
-                100.0 * real,
-                100.0 * fitted
+                "{} of all stretches of 32 lengths were there before, {} in the fitted stream: long stretches repeat",
+                part(*real),
+                part(*fitted)
             ),
         }
     }

@@ -5,7 +5,8 @@
 //! Architecture Reference Manual for A-profile, DDI 0487, chapter C4 (encodings). Limits: jump tables are not
 //! recognised; a function that has one is told by its other code and its table's bytes, or is `Unknown`.
 
-use super::listing::{FieldReference, FunctionListing, Leads, ListedInstruction, ReadExtent};
+use super::listing::{FieldReference, FunctionListing, Leads, ListedInstruction};
+use crate::placement::identity::data::ReadExtent;
 use crate::placement::identity::image::LinkedImage;
 use std::collections::BTreeSet;
 

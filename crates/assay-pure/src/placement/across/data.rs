@@ -1,10 +1,11 @@
 //! Data of two files: constants by their bytes, named objects by their first contents, addresses in either by what
 //! they lead to.
 
-use super::graph::{Graph, NotSame, PairFindings, Tie};
-use super::listing::ReadExtent;
+use super::graph::{Graph, PairFindings, Tie};
 use super::node::{DataPair, DataSize};
 use super::side::{FileSide, LoaderSlot};
+use crate::placement::identity::NotSame;
+use crate::placement::identity::data::ReadExtent;
 use std::ops::Range;
 
 /// At least so many bytes are looked at of data whose size is unknown.

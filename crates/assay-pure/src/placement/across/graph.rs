@@ -6,7 +6,7 @@ use super::node::Node;
 use super::reached::Reached;
 use super::side::FileSide;
 use super::{a64, x86};
-use crate::placement::identity::Identity;
+use crate::placement::identity::{Identity, NotSame};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// All functions together may be this many times as large as the code; damaged symbols that overlap are not.
@@ -32,22 +32,6 @@ pub enum OwnCode {
         /// Why not.
         reason: String,
     },
-}
-
-/// Why something was not found to be the same.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotSame {
-    /// It is not.
-    Different,
-    /// It cannot be told, and why.
-    Unknown(String),
-}
-
-impl NotSame {
-    /// A doubt as a result.
-    pub fn unknown<T>(reason: impl Into<String>) -> Result<T, Self> {
-        Err(Self::Unknown(reason.into()))
-    }
 }
 
 /// How a pair depends on another.

@@ -2,11 +2,13 @@
 
 use super::data;
 use super::data::Referral;
-use super::graph::{Graph, NotSame, PairFindings, Tie};
-use super::listing::{FunctionListing, Leads, ReadExtent};
+use super::graph::{Graph, PairFindings, Tie};
+use super::listing::{FunctionListing, Leads};
 use super::names::unnumbered;
 use super::node::{DataPair, DataSize, Node};
 use super::side::{FileSide, LoaderSlot};
+use crate::placement::identity::NotSame;
+use crate::placement::identity::data::ReadExtent;
 
 impl Graph<'_, '_> {
     /// Fields of two instructions.

@@ -1,14 +1,7 @@
 //! A function as lines that can be compared with those of another: the bytes that must be equal, and what the others
 //! lead to. What an instruction set has of its own is in `x86.rs` and `a64.rs`.
 
-/// How much of the data at an address may be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ReadExtent {
-    /// So many bytes.
-    Bytes(u64),
-    /// All of the object that lies there.
-    Object,
-}
+use crate::placement::identity::data::ReadExtent;
 
 /// What a field of an instruction leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Functions of x86-64 as lines.
 
-use super::listing::{FieldReference, FunctionListing, Leads, ListedInstruction, ReadExtent};
+use super::listing::{FieldReference, FunctionListing, Leads, ListedInstruction};
 use crate::placement::identity::code::{self, Disassembly, baseless};
+use crate::placement::identity::data::ReadExtent;
 use crate::placement::identity::field::{self, Meaning};
 use crate::placement::identity::image::LinkedImage;
 use crate::placement::identity::jump_table::{self, JumpTables};

@@ -5,15 +5,15 @@
 
 use super::code::Disassembly;
 use super::image::{Access, LinkedImage};
-use super::{CodeComparison, Unequal};
+use super::{CodeComparison, NotSame};
 use iced_x86::{Mnemonic, OpKind};
 
 /// At least so many bytes are compared of data whose size is unknown.
 const UNSIZED_BYTES: u64 = 64;
 
-/// How much of the data may be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+/// How much of the data at an address may be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReadExtent {
     /// So many bytes.
     Bytes(u64),
     /// All of the object that lies there.
@@ -28,7 +28,7 @@ pub struct OperandPair {
     /// The second function's.
     pub b: u64,
     /// How much may be read from there.
-    pub extent: Extent,
+    pub extent: ReadExtent,
 }
 
 impl CodeComparison<'_, '_> {
@@ -38,25 +38,25 @@ impl CodeComparison<'_, '_> {
         reference: OperandPair,
         code_a: &Disassembly,
         code_b: &Disassembly,
-    ) -> Result<(), Unequal> {
+    ) -> Result<(), NotSame> {
         let OperandPair { a, b, extent } = reference;
         let access = |address| self.image.section_at(address).map(|section| section.access);
         match (access(a), access(b)) {
             (Some(Access::ReadOnly), Some(Access::ReadOnly)) => {}
-            (None, None) if self.image.fixed => return Err(Unequal::Different),
-            (Some(Access::ReadOnly), _) | (_, Some(Access::ReadOnly)) => return Err(Unequal::Different),
+            (None, None) if self.image.fixed => return Err(NotSame::Different),
+            (Some(Access::ReadOnly), _) | (_, Some(Access::ReadOnly)) => return Err(NotSame::Different),
             _ => {
-                return Unequal::unknown(format!(
+                return NotSame::unknown(format!(
                     "data at {a:#x} and {b:#x} may change, so it cannot be compared"
                 ));
             }
         }
-        let offsets = extent == Extent::Object && loads_signed_words(code_a);
+        let offsets = extent == ReadExtent::Object && loads_signed_words(code_a);
         let words = WordMeanings { image: self.image, a: code_a, b: code_b, offsets };
         match extent {
-            Extent::Bytes(0) => Unequal::unknown("an operand of unknown size"),
-            Extent::Bytes(size) => self.known_size(reference, (a, b), size, &words),
-            Extent::Object => self.whole(reference, &words),
+            ReadExtent::Bytes(0) => NotSame::unknown("an operand of unknown size"),
+            ReadExtent::Bytes(size) => self.known_size(reference, (a, b), size, &words),
+            ReadExtent::Object => self.whole(reference, &words),
         }
     }
 
@@ -67,7 +67,7 @@ impl CodeComparison<'_, '_> {
         starts: (u64, u64),
         size: u64,
         words: &WordMeanings,
-    ) -> Result<(), Unequal> {
+    ) -> Result<(), NotSame> {
         let (first, second) = both(self.image, starts.0, starts.1, size)?;
         match mismatch(first, second) {
             None => {
@@ -79,7 +79,7 @@ impl CodeComparison<'_, '_> {
     }
 
     /// The object at each address, whose size a symbol tells, or as much as may belong to it.
-    fn whole(&mut self, reference: OperandPair, words: &WordMeanings) -> Result<(), Unequal> {
+    fn whole(&mut self, reference: OperandPair, words: &WordMeanings) -> Result<(), NotSame> {
         let OperandPair { a, b, .. } = reference;
         let (Some(object_a), Some(object_b)) = (self.image.object_at(a), self.image.object_at(b)) else {
             return self.unsized_data(reference, words);
@@ -88,11 +88,11 @@ impl CodeComparison<'_, '_> {
         let starts = (object_a.address, object_b.address);
         let result = match same_shape {
             true => self.known_size(reference, starts, object_a.size, words),
-            false => Err(Unequal::Different),
+            false => Err(NotSame::Different),
         };
         // The address just past an object is also that of the next one.
-        if result == Err(Unequal::Different) && self.image.object_ends_at(a) && self.image.object_ends_at(b) {
-            return Unequal::unknown(format!(
+        if result == Err(NotSame::Different) && self.image.object_ends_at(a) && self.image.object_ends_at(b) {
+            return NotSame::unknown(format!(
                 "{a:#x} and {b:#x} are the ends of some objects and the starts of others"
             ));
         }
@@ -100,7 +100,7 @@ impl CodeComparison<'_, '_> {
         words.no_offsets(reference, object_a.size - (a - object_a.address))
     }
 
-    fn unsized_data(&mut self, reference: OperandPair, words: &WordMeanings) -> Result<(), Unequal> {
+    fn unsized_data(&mut self, reference: OperandPair, words: &WordMeanings) -> Result<(), NotSame> {
         let OperandPair { a, b, .. } = reference;
         let upto_next = |address| self.image.next_known(address).map_or(0, |next| next - address);
         let upto_end = |address| self.image.section_at(address).map_or(0, |section| section.end() - address);
@@ -115,7 +115,7 @@ impl CodeComparison<'_, '_> {
         };
         let text_ended = first[..at].contains(&0) && is_text(first) && is_text(second);
         if at as u64 >= next_a.min(next_b) || text_ended {
-            return Unequal::unknown(format!(
+            return NotSame::unknown(format!(
                 "data of unknown size at {a:#x} and {b:#x} differs after {at} bytes"
             ));
         }
@@ -123,10 +123,10 @@ impl CodeComparison<'_, '_> {
     }
 }
 
-fn both<'e>(image: &LinkedImage<'e>, a: u64, b: u64, size: u64) -> Result<(&'e [u8], &'e [u8]), Unequal> {
+fn both<'e>(image: &LinkedImage<'e>, a: u64, b: u64, size: u64) -> Result<(&'e [u8], &'e [u8]), NotSame> {
     match (image.bytes(a, size), image.bytes(b, size)) {
         (Some(first), Some(second)) => Ok((first, second)),
-        _ => Unequal::unknown(format!(
+        _ => NotSame::unknown(format!(
             "{size} bytes at {a:#x} and {b:#x} are not all in the file or change when loaded"
         )),
     }
@@ -165,11 +165,11 @@ struct WordMeanings<'c> {
 impl WordMeanings<'_> {
     /// Equal words lead to different places if they are offsets from where they lie. Those that lead to code look like
     /// it to whoever reads them; those that lead to anything in the file, if this function reads words in that way.
-    fn no_offsets(&self, reference: OperandPair, size: u64) -> Result<(), Unequal> {
+    fn no_offsets(&self, reference: OperandPair, size: u64) -> Result<(), NotSame> {
         let (words, _) = both(self.image, reference.a, reference.b, size)?;
         match words.chunks_exact(4).any(|word| self.may_be_offset(reference, word, word)) {
             true => {
-                Unequal::unknown(format!("the data at {:#x} may be offsets from where it lies", reference.a))
+                NotSame::unknown(format!("the data at {:#x} may be offsets from where it lies", reference.a))
             }
             false => Ok(()),
         }
@@ -186,10 +186,10 @@ impl WordMeanings<'_> {
 
     /// What bytes that differ at `at` mean: they may be addresses of corresponding places in the two functions, or
     /// offsets to places that are the same.
-    fn judge(&self, reference: OperandPair, first: &[u8], second: &[u8], at: usize) -> Unequal {
+    fn judge(&self, reference: OperandPair, first: &[u8], second: &[u8], at: usize) -> NotSame {
         let word = |bytes: &[u8], size: usize| bytes.chunks(size).nth(at / size).unwrap_or_default().to_vec();
         if self.may_be_offset(reference, &word(first, 4), &word(second, 4)) {
-            return Unequal::Unknown(format!(
+            return NotSame::Unknown(format!(
                 "the data at {:#x} may be offsets from where it lies",
                 reference.a
             ));
@@ -200,9 +200,9 @@ impl WordMeanings<'_> {
         };
         match (inside(self.a, first), inside(self.b, second)) {
             (Some(in_a), Some(in_b)) if self.image.fixed && in_a == in_b => {
-                Unequal::Unknown("data that holds addresses in the function's own code".to_owned())
+                NotSame::Unknown("data that holds addresses in the function's own code".to_owned())
             }
-            _ => Unequal::Different,
+            _ => NotSame::Different,
         }
     }
 }

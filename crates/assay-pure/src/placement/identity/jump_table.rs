@@ -9,7 +9,7 @@ use super::code::{Disassembly, baseless};
 use super::dispatch::Dispatch;
 use super::flow::{FlowGraph, is_indirect, writes};
 use super::image::{Access, LinkedImage};
-use super::{CodeComparison, PairToCompare, Unequal};
+use super::{CodeComparison, NotSame, PairToCompare};
 use iced_x86::{FlowControl, Mnemonic, OpKind, Register};
 use std::collections::BTreeSet;
 
@@ -48,20 +48,20 @@ impl JumpTables {
         image: &LinkedImage,
         code: &Disassembly,
         dispatch: &Dispatch,
-    ) -> Result<(), Unequal> {
+    ) -> Result<(), NotSame> {
         if !dispatch.is_relative() {
             return Ok(());
         }
         let mut between = dispatch.load + 1..=dispatch.jump;
         let flow = FlowGraph::new(image, code, &self.dispatches);
         if between.any(|index| flow.is_entered(index)) {
-            return Unequal::unknown("control enters a jump through a table in its middle");
+            return NotSame::unknown("control enters a jump through a table in its middle");
         }
         if flow.definitions(dispatch.load, dispatch.base).as_ref() != Some(&dispatch.mentions) {
-            return Unequal::unknown("which jump table is used is not certain");
+            return NotSame::unknown("which jump table is used is not certain");
         }
         match flow.used_otherwise(dispatch) {
-            true => Unequal::unknown("the address of a jump table is used for something else"),
+            true => NotSame::unknown("the address of a jump table is used for something else"),
             false => Ok(()),
         }
     }
@@ -82,16 +82,16 @@ impl CodeComparison<'_, '_> {
         a: &Disassembly,
         b: &Disassembly,
         dispatch: &Dispatch,
-    ) -> Result<(), Unequal> {
+    ) -> Result<(), NotSame> {
         let tables: BTreeSet<_> =
             dispatch.mentions.iter().map(|&index| baseless(&b.steps[index].instruction)).collect();
         let (1, Some(&Some(table_b))) = (tables.len(), tables.first()) else {
-            return Err(Unequal::Different);
+            return Err(NotSame::Different);
         };
         let entries_a = entries(self.image, dispatch.table, dispatch.is_relative());
         let entries_b = entries(self.image, table_b, dispatch.is_relative());
         if entries_a.is_empty() || entries_a.len() != entries_b.len() {
-            return Unequal::unknown(format!(
+            return NotSame::unknown(format!(
                 "the ends of the jump tables at {:#x} and {table_b:#x} are not certain",
                 dispatch.table
             ));
@@ -100,8 +100,8 @@ impl CodeComparison<'_, '_> {
             let own = a.inside(to_a).is_some() && b.inside(to_b).is_some();
             match self.target(job, (a, to_a), (b, to_b), a.offset(dispatch.jump)) {
                 // What lies behind a table can look like entries, though hardly like those of this function.
-                Err(Unequal::Different) if number > 0 && !own => {
-                    return Unequal::unknown(format!(
+                Err(NotSame::Different) if number > 0 && !own => {
+                    return NotSame::unknown(format!(
                         "entry {number} of a jump table leads out of the function"
                     ));
                 }

@@ -1,10 +1,10 @@
 //! Two decoded functions, instruction by instruction.
 
 use super::code::{Disassembly, baseless};
-use super::data::{Extent, OperandPair};
+use super::data::{OperandPair, ReadExtent};
 use super::field::{self, Meaning, fields};
 use super::jump_table::JumpTables;
-use super::{CodeComparison, PairToCompare, Unequal};
+use super::{CodeComparison, NotSame, PairToCompare};
 use iced_x86::{FlowControl, Mnemonic, Register};
 
 impl CodeComparison<'_, '_> {
@@ -14,22 +14,22 @@ impl CodeComparison<'_, '_> {
         job: PairToCompare,
         a: &Disassembly,
         b: &Disassembly,
-    ) -> Vec<(u64, Unequal)> {
+    ) -> Vec<(u64, NotSame)> {
         let common = a.steps.len().min(b.steps.len());
         let equal = |&index: &usize| field::equal_but_for_fields(self.image, a, b, index);
         if let Some(index) = (0..common).find(|index| !equal(index)) {
-            return vec![(a.offset(index), Unequal::Different)];
+            return vec![(a.offset(index), NotSame::Different)];
         }
         if let Some(at) = a.undecodable.into_iter().chain(b.undecodable).min() {
-            return vec![(at, Unequal::Unknown("bytes that are no known instruction".to_owned()))];
+            return vec![(at, NotSame::Unknown("bytes that are no known instruction".to_owned()))];
         }
         if a.size != b.size {
-            return vec![(a.size.min(b.size), Unequal::Different)];
+            return vec![(a.size.min(b.size), NotSame::Different)];
         }
         let mut troubles = Vec::new();
         if a.runs_out() {
             troubles
-                .push((a.size, Unequal::Unknown("control runs on past the end of the function".to_owned())));
+                .push((a.size, NotSame::Unknown("control runs on past the end of the function".to_owned())));
         }
         let tables = JumpTables::find(self.image, a);
         for dispatch in &tables.dispatches {
@@ -57,7 +57,7 @@ impl CodeComparison<'_, '_> {
         b: &Disassembly,
         index: usize,
         tables: &JumpTables,
-    ) -> Result<(), Unequal> {
+    ) -> Result<(), NotSame> {
         let at = a.offset(index);
         for (field_a, field_b) in fields(self.image, a, index).iter().zip(&fields(self.image, b, index)) {
             match (field_a.meaning, field_b.meaning) {
@@ -70,11 +70,11 @@ impl CodeComparison<'_, '_> {
                 }
                 (Meaning::Perhaps(first), Meaning::Perhaps(second)) if first == second => {}
                 (Meaning::Perhaps(first), Meaning::Perhaps(second)) => {
-                    return Unequal::unknown(format!(
+                    return NotSame::unknown(format!(
                         "{first:#x} and {second:#x} may be addresses or numbers"
                     ));
                 }
-                _ => return Err(Unequal::Different),
+                _ => return Err(NotSame::Different),
             }
         }
         Ok(())
@@ -87,14 +87,14 @@ impl CodeComparison<'_, '_> {
         (a, to_a): (&Disassembly, u64),
         (b, to_b): (&Disassembly, u64),
         at: u64,
-    ) -> Result<(), Unequal> {
+    ) -> Result<(), NotSame> {
         match (a.inside(to_a), b.inside(to_b)) {
             (Some(in_a), Some(in_b)) if in_a == in_b => match a.index_at(in_a) {
                 Some(_) => Ok(()),
-                None => Unequal::unknown("a jump into the middle of an instruction"),
+                None => NotSame::unknown("a jump into the middle of an instruction"),
             },
             (None, None) => self.outside(job, at, to_a, to_b),
-            _ => Err(Unequal::Different),
+            _ => Err(NotSame::Different),
         }
     }
 
@@ -105,27 +105,27 @@ impl CodeComparison<'_, '_> {
         (a, to_a): (&Disassembly, u64),
         (b, to_b): (&Disassembly, u64),
         index: usize,
-    ) -> Result<(), Unequal> {
+    ) -> Result<(), NotSame> {
         let instruction = &a.steps[index].instruction;
         let takes_address = instruction.mnemonic() == Mnemonic::Lea;
         if takes_address && self.image.is_code(to_a) && self.image.is_code(to_b) {
             return self.target(job, (a, to_a), (b, to_b), a.offset(index));
         }
         if a.inside(to_a).is_some() || b.inside(to_b).is_some() {
-            return Unequal::unknown("the function reads its own code as data");
+            return NotSame::unknown("the function reads its own code as data");
         }
         if to_a == to_b {
             return Ok(());
         }
         if takes_address && !instruction.is_ip_rel_memory_operand() {
-            return Unequal::unknown(format!("{to_a:#x} and {to_b:#x} may be addresses or numbers"));
+            return NotSame::unknown(format!("{to_a:#x} and {to_b:#x} may be addresses or numbers"));
         }
         if matches!(instruction.memory_segment(), Register::FS | Register::GS) {
-            return Unequal::unknown("data of a thread at other addresses");
+            return NotSame::unknown("data of a thread at other addresses");
         }
         let extent = match field::reaches_beyond(a, index) {
-            true => Extent::Object,
-            false => Extent::Bytes(instruction.memory_size().size() as u64),
+            true => ReadExtent::Object,
+            false => ReadExtent::Bytes(instruction.memory_size().size() as u64),
         };
         self.data(OperandPair { a: to_a, b: to_b, extent }, a, b)
     }
@@ -133,7 +133,7 @@ impl CodeComparison<'_, '_> {
 
 /// An indirect jump that is no jump table of a known form may still be one, and then data of equal bytes that lies
 /// elsewhere leads elsewhere.
-fn unexplained_jump(a: &Disassembly, b: &Disassembly, tables: &JumpTables) -> Option<(u64, Unequal)> {
+fn unexplained_jump(a: &Disassembly, b: &Disassembly, tables: &JumpTables) -> Option<(u64, NotSame)> {
     let jump = (0..a.steps.len()).find(|&index| {
         let instruction = &a.steps[index].instruction;
         instruction.flow_control() == FlowControl::IndirectBranch
@@ -146,5 +146,5 @@ fn unexplained_jump(a: &Disassembly, b: &Disassembly, tables: &JumpTables) -> Op
         to_a != to_b && !own_code && !tables.mentions(index) && field::reaches_beyond(a, index)
     });
     let reason = "an indirect jump of no known form, in a function whose data lies elsewhere";
-    moved.then(|| (a.offset(jump), Unequal::Unknown(reason.to_owned())))
+    moved.then(|| (a.offset(jump), NotSame::Unknown(reason.to_owned())))
 }

@@ -3,8 +3,8 @@
 //! No grammar of four languages: brackets are matched, statements end at `;` or with their block. What does not fit is
 //! left out, and a hint in it is then said to be unclear.
 
-use super::Language;
 use super::lex::{Token, TokenKind};
+use crate::language::Language;
 use std::ops::Range;
 
 /// Statements in statements; deeper ones are left out.

@@ -1,6 +1,7 @@
 //! Source text as tokens with their places: comments and literals of C, C++, Rust and Zig understood, nothing else.
 
-use super::{Language, Position};
+use super::Position;
+use crate::language::Language;
 
 /// What a token is, as far as hints need it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

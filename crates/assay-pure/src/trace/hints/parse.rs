@@ -2,7 +2,8 @@
 
 use super::controls::{Control, TokenTree};
 use super::lex::{Lexed, Token, TokenKind, lex};
-use super::{ColdFunction, Form, Hint, Language, Scan, Span, Split, Unclear};
+use super::{ColdFunction, Form, Hint, Scan, Span, Split, Unclear};
+use crate::language::Language;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

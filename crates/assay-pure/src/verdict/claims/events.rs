@@ -7,7 +7,7 @@ use super::context::ClaimContext;
 use super::finding::{ClaimFinding, Standing, tolerance};
 use super::scope;
 use crate::experiment::{ClaimSpec, CountedEvent};
-use crate::verdict::counts::{CellCounts, CountSource};
+use crate::verdict::counts::CellCounts;
 use crate::words::short;
 
 /// One finding per statement and cell.
@@ -73,10 +73,7 @@ fn of_cell(
     };
     let agrees = (count - claimed).abs() <= tolerance(claim) * claimed;
     let standing = if agrees { Standing::Holds } else { Standing::Contradicted };
-    let source = match cell.source {
-        CountSource::Counted => "counted",
-        CountSource::Traced => "traced",
-    };
+    let source = cell.source.word();
     let text =
         format!("{} takes {count:.2} {event} per unit on {place}, {source}, claimed {claimed}", cell.variant);
     ClaimFinding::new(standing, text)

@@ -9,6 +9,7 @@ use super::finding::{ClaimFinding, Standing, tolerance};
 use super::scope::place_of as place;
 use crate::experiment::ClaimSpec;
 use crate::verdict::counts::{CellCounts, CountSource, MissCount};
+use crate::words;
 
 /// One finding per statement and cell.
 pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
@@ -32,12 +33,12 @@ fn of_rate(claim: &ClaimSpec, rate: f64, cell: &CellCounts) -> ClaimFinding {
     });
     let (of_all, of_conditional) = rates(&cell.misses[0]);
     let text = format!(
-        "{} mispredicts {:.1} % of all branches, {:.1} % of the conditional ones {}, claimed {:.1} %",
+        "{} mispredicts {} of all branches, {} of the conditional ones {}, claimed {}",
         cell.variant,
-        100.0 * of_all,
-        100.0 * of_conditional,
+        words::rate(of_all),
+        words::rate(of_conditional),
         source(cell),
-        100.0 * rate
+        words::rate(rate)
     );
     ClaimFinding::new(standing, text)
 }

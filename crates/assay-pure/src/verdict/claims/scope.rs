@@ -2,7 +2,7 @@
 
 use crate::experiment::ClaimSpec;
 use crate::verdict::build::CellKey;
-use crate::verdict::build::ContrastSide;
+use crate::verdict::build::Side;
 use crate::verdict::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use crate::verdict::counts::CellCounts;
 
@@ -57,7 +57,7 @@ pub(super) fn contrasts<'a>(
         .filter(|found| names(&claim.inputs, &found.input))
         .filter_map(|found| {
             let between = found.between();
-            let (left, right) = (between.cell(ContrastSide::Candidate), between.cell(ContrastSide::Baseline));
+            let (left, right) = (between.cell(Side::Candidate), between.cell(Side::Baseline));
             if pair.is(left, right) {
                 return Some(ClaimedContrast {
                     contrast: found,

@@ -4,9 +4,9 @@ use super::super::blocks::{Copy, side};
 use super::super::image::ModuleImage;
 use super::super::source::{SourceFile, SourceFiles};
 use super::{AuditedHint, Located};
+use assay_pure::language::Language;
 use assay_pure::trace::hints::{
-    Balance, BranchSides, Hint, HintJudgement, Language, Scan, TextPlace, Unclear, held_when_taken, judge,
-    scan, weigh,
+    Balance, BranchSides, Hint, HintJudgement, Scan, TextPlace, Unclear, held_when_taken, judge, scan, weigh,
 };
 use assay_report::sites::page::HintOrigin;
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,6 +7,7 @@ use super::attribute::{Attributor, Owner};
 use super::spec::ComponentSpecs;
 use crate::Trace;
 use assay_pure::trace::BranchClass;
+use assay_report::sites::components::RowKind;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -74,17 +75,6 @@ impl BudgetSums {
     }
 }
 
-/// What a row is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowPurpose {
-    /// A component that was named.
-    Component,
-    /// Functions that no glob fits.
-    Other,
-    /// Code without a name.
-    Unattributed,
-}
-
 /// A function's part of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionPart {
@@ -102,7 +92,7 @@ pub struct BudgetRow {
     /// The component's name, or `other`, `unattributed`.
     pub name: String,
     /// What it is for.
-    pub kind: RowPurpose,
+    pub kind: RowKind,
     /// What was executed.
     pub sums: BudgetSums,
     /// Times that it was called from outside; calls that were inlined are none.
@@ -239,11 +229,9 @@ impl Adding {
                 order.then_with(|| one.name.cmp(&other.name))
             });
             let (name, kind, called) = match owner {
-                Owner::Component(at) => {
-                    (spec.components[at].name.as_str(), RowPurpose::Component, called[at])
-                }
-                Owner::Other => ("other", RowPurpose::Other, 0),
-                Owner::Nobody => ("unattributed", RowPurpose::Unattributed, 0),
+                Owner::Component(at) => (spec.components[at].name.as_str(), RowKind::Component, called[at]),
+                Owner::Other => ("other", RowKind::Other, 0),
+                Owner::Nobody => ("unattributed", RowKind::Unattributed, 0),
             };
             rows.push(BudgetRow { name: name.to_owned(), kind, sums, called, parts });
         }

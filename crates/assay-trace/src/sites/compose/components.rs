@@ -1,8 +1,6 @@
 //! The budget as the page shows it: per unit and per call, beside a reference.
 
-use super::super::components::{
-    BudgetRow, BudgetSums, ComponentBudget, ComponentSpecs, RowPurpose, of_gathered,
-};
+use super::super::components::{BudgetRow, BudgetSums, ComponentBudget, ComponentSpecs, of_gathered};
 use super::super::gather::GatheredSites;
 use super::{SiteSelection, share};
 use assay_pure::words;
@@ -49,7 +47,7 @@ pub fn compose(gathered: &GatheredSites, wanted: &BudgetRequest, wish: &SiteSele
                 let other = beside.budget.rows.iter().find(|other| other.name == row.name)?;
                 Some(show(other, &beside.budget, beside.units))
             });
-            pair(&row.name, kind(row.kind), Some(show(row, &own, wanted.units)), other)
+            pair(&row.name, row.kind, Some(show(row, &own, wanted.units)), other)
         })
         .collect();
     let named = rows.iter().filter(|row| row.kind == RowKind::Component).count();
@@ -58,13 +56,13 @@ pub fn compose(gathered: &GatheredSites, wanted: &BudgetRequest, wish: &SiteSele
             beside.budget.rows.iter().filter(|row| own.rows.iter().all(|own| own.name != row.name));
         for (nth, row) in only_there.enumerate() {
             let other = show(row, &beside.budget, beside.units);
-            rows.insert(named + nth, pair(&row.name, kind(row.kind), None, Some(other)));
+            rows.insert(named + nth, pair(&row.name, row.kind, None, Some(other)));
         }
     }
     let all = |budget: &ComponentBudget, units| {
         let row = BudgetRow {
             name: "total".to_owned(),
-            kind: RowPurpose::Other,
+            kind: RowKind::Total,
             sums: budget.total.clone(),
             called: 0,
             parts: Vec::new(),
@@ -88,14 +86,6 @@ pub fn compose(gathered: &GatheredSites, wanted: &BudgetRequest, wish: &SiteSele
             beside.map(|beside| all(&beside.budget, beside.units)),
         ),
         idle,
-    }
-}
-
-fn kind(kind: RowPurpose) -> RowKind {
-    match kind {
-        RowPurpose::Component => RowKind::Component,
-        RowPurpose::Other => RowKind::Other,
-        RowPurpose::Unattributed => RowKind::Unattributed,
     }
 }
 

@@ -99,7 +99,7 @@ fn share(text: &str) -> Result<f64, String> {
 /// # Errors
 /// The file cannot be read or is no stream of varints; what [`campaign::run`] cannot do.
 pub(super) fn run(arguments: &FitArguments) -> Result<u8> {
-    if arguments.predictor.iter().any(|names| names == "help") {
+    if predictors::is_list_asked(&arguments.predictor) {
         screen::print(&predictors::list());
         return Ok(DONE);
     }
@@ -177,7 +177,7 @@ pub(super) fn run(arguments: &FitArguments) -> Result<u8> {
 
 /// A table is written over a table, and over nothing else: an experiment file has the same ending.
 fn spare(output: &Path) -> Result<(), Misuse> {
-    if output.as_os_str() == "-" || !output.is_file() {
+    if screen::is_stdout(output) || !output.is_file() {
         return Ok(());
     }
     let there = read(output)?;
@@ -291,7 +291,7 @@ fn measure(
 
 /// Standard output; `--json` alone has no name.
 fn is_screen(file: &Path) -> bool {
-    file.as_os_str().is_empty() || file.as_os_str() == "-"
+    file.as_os_str().is_empty() || screen::is_stdout(file)
 }
 
 fn show(arguments: &FitArguments, page: &FitPage) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::cli::{DONE, FAILED, screen};
 use anyhow::{Context as _, Result, bail};
 use assay_lab::lead::Misuse;
 use assay_linux::output::Output;
-use assay_linux::{family, interrupt};
+use assay_linux::{family, interrupt, wait};
 use assay_pure::inputs::{Format, digest, guess};
 use assay_pure::words::plural;
 use std::ffi::OsString;
@@ -220,7 +220,7 @@ fn listen(arguments: &RecordArguments, kept: &mut Kept) -> Result<(Ended, ExitSt
     let passed = pass(from, to, kept);
     // A command that closed its output lives on until it ends; one that we no longer listen to does not.
     let limit = (!matches!(passed, Ok(Ended::ByItself))).then_some(UNHEARD);
-    let (status, _) = family::wait_or_kill(&mut child, limit)?;
+    let (status, _) = wait::wait_or_kill(&mut child, limit)?;
     Ok((passed.context("cannot keep what the command prints")?, status))
 }
 
@@ -232,6 +232,6 @@ fn feed(arguments: &RecordArguments, kept: &mut Kept) -> Result<(Ended, ExitStat
     let to = child.stdin.take();
     // That its input ends is what a command waits for, so it goes with the passing.
     let passed = pass(io::stdin(), to, kept);
-    let (status, _) = family::wait_or_kill(&mut child, None)?;
+    let (status, _) = wait::wait_or_kill(&mut child, None)?;
     Ok((passed.context("cannot keep what the command is given")?, status))
 }

@@ -7,24 +7,24 @@ use assay_lab::store::{Kept, Ledger};
 use assay_lab::view::{self, Judge, ListRequest};
 use assay_pure::figures::origin;
 use assay_report::{Progress, Show, render_list};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::io::IsTerminal as _;
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A kind by its verb.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum KindName {
-    /// Campaigns of experiments.
-    #[value(alias = "campaign")]
-    Run,
-    /// Comparisons of builds or commands.
-    #[value(alias = "comparison")]
-    Compare,
-    /// Sweeps.
-    Sweep,
-    /// Optimisation diaries.
-    #[value(alias = "diary")]
-    Stages,
+/// What a ledger keeps, by its verb or its own name.
+pub fn kinds() -> impl TypedValueParser<Value = Kept> {
+    let named = |kind: Kept| {
+        let help = match kind {
+            Kept::Campaign => "Campaigns of experiments",
+            Kept::Comparison => "Comparisons of builds or commands",
+            Kept::Sweep => "Sweeps",
+            Kept::Diary => "Optimisation diaries",
+        };
+        PossibleValue::new(kind.verb()).alias(kind.name()).help(help)
+    };
+    PossibleValuesParser::new(Kept::ALL.map(named))
+        .map(|word| Kept::of(&word).expect("one of the possible values"))
 }
 
 /// From when on.
@@ -66,15 +66,9 @@ impl FromStr for Since {
 pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let ledger = Ledger::open(arguments.places.find_ledger("assay run")?)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
-    let kinds = arguments.kind.iter().map(|kind| match kind {
-        KindName::Run => Kept::Campaign,
-        KindName::Compare => Kept::Comparison,
-        KindName::Sweep => Kept::Sweep,
-        KindName::Stages => Kept::Diary,
-    });
     let asked = ListRequest {
         names: arguments.what.clone(),
-        kinds: kinds.collect(),
+        kinds: arguments.kind.clone(),
         since: arguments.since.map(|since| match since {
             Since::Ago(seconds) => now - seconds,
             Since::At(at) => at,
@@ -88,7 +82,7 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
         screen::write(file, &page.to_json())?;
     }
-    if arguments.json.as_ref().is_none_or(|file| file.as_os_str() != "-") {
+    if !arguments.json.as_deref().is_some_and(screen::is_stdout) {
         screen::show(&render_list(&page, screen::width(), screen::colour()));
     }
     Ok(DONE)

@@ -5,16 +5,16 @@ use super::predictors::SimulatedModel;
 use super::source::Choice;
 use super::traced;
 use super::wanted::{StatRequest, TRACED, is_traceable};
-use assay_linux::perf::{CommandEnd, CounterEvent, CounterReading, CounterRefusal, RefusalContext, Scope};
+use assay_linux::perf::{CounterEvent, CounterReading, CounterRefusal, RefusalContext};
+use assay_pure::command::{CommandEnd, EndedBy, Scope};
 use assay_pure::predict::PredictionKind;
 use assay_pure::words;
 use assay_report::stat::forms::label;
 use assay_report::stat::page::{
-    Difference, EndedBy, Ends, EventRow, Execution, FigureSource, KindMisses, MispredictionRange,
-    PredictorRow, STAT_SCHEMA, StatPage,
+    Difference, Ends, EventRow, Execution, FigureSource, KindMisses, MispredictionRange, PredictorRow,
+    STAT_SCHEMA, StatPage,
 };
 use assay_report::stat::{Number, Spread};
-use assay_trace::TracedExit;
 use std::os::unix::process::ExitStatusExt as _;
 
 /// One execution, either way.
@@ -113,17 +113,11 @@ fn counted_rows(question: &StatQuestion, executions: &[&counted::CountedRun]) ->
 }
 
 fn empty_row(event: &CounterEvent) -> EventRow {
-    let mode = match event.scope {
-        _ if event.is_time() => "user",
-        Scope::User => "user",
-        Scope::Kernel => "kernel",
-        Scope::All => "all",
-    };
     EventRow {
         event: event.name.clone(),
         label: event.to_string(),
         source: FigureSource::Counted,
-        mode: mode.to_owned(),
+        mode: if event.is_time() { Scope::User } else { event.scope },
         unit: if event.is_time() { "ns" } else { "" }.to_owned(),
         value: None,
         counted_share: None,
@@ -201,7 +195,7 @@ fn traced_row(name: &str, value: Option<Spread>) -> EventRow {
         event: name.to_owned(),
         label: label(name, FigureSource::Traced),
         source: FigureSource::Traced,
-        mode: "user".to_owned(),
+        mode: Scope::User,
         unit: String::new(),
         value,
         counted_share: None,
@@ -306,7 +300,8 @@ fn range(rows: &[PredictorRow]) -> Option<MispredictionRange> {
 /// Events that were counted whole, or extrapolated on request, and traced.
 fn differences(page: &StatPage) -> Vec<Difference> {
     let mut found = Vec::new();
-    for row in page.events.iter().filter(|row| row.source == FigureSource::Counted && row.mode == "user") {
+    for row in page.events.iter().filter(|row| row.source == FigureSource::Counted && row.mode == Scope::User)
+    {
         let whole = row.scaled || row.counted_share == Some(1.0);
         let Some(value) = row.value.as_ref().filter(|_| whole) else { continue };
         let exact = page.row(&row.event, FigureSource::Traced).and_then(|row| row.value.as_ref());
@@ -333,24 +328,15 @@ fn execution(executed: &CommandExecution) -> Execution {
             source: FigureSource::Counted,
             code: figures.ending.status.code(),
             signal: figures.ending.status.signal(),
-            ended_by: match figures.ending.end {
-                CommandEnd::Itself => EndedBy::Itself,
-                CommandEnd::TimeLimit => EndedBy::TimeLimit,
-                CommandEnd::Interrupted => EndedBy::Interrupt,
-            },
+            ended_by: figures.ending.end,
             elapsed_seconds: figures.ending.elapsed.as_secs_f64(),
             user_seconds: Some(figures.ending.user.as_secs_f64()),
             peak_resident_bytes: figures.ending.peak_resident,
             system_seconds: Some(figures.ending.system.as_secs_f64()),
         },
         CommandExecution::Traced(figures) => {
-            let (code, signal, ended_by) = match figures.ended {
-                TracedExit::Exited(code) => (Some(code), None, EndedBy::Itself),
-                TracedExit::Signalled(signal) => (None, Some(signal), EndedBy::Itself),
-                TracedExit::TimeLimit => (None, None, EndedBy::TimeLimit),
-                TracedExit::Replaced | TracedExit::Unknown => (None, None, EndedBy::Itself),
-            };
-            let ended_by = if figures.interrupted { EndedBy::Interrupt } else { ended_by };
+            let CommandEnd { by, code, signal } = figures.ended.end();
+            let ended_by = if figures.interrupted { EndedBy::Interrupt } else { by };
             Execution {
                 source: FigureSource::Traced,
                 code,

@@ -88,6 +88,11 @@ fn usual(architecture: Option<&str>) -> Vec<&'static str> {
     }
 }
 
+/// Whether `--predictor help` was given, which asks for [`list`] alone.
+pub fn is_list_asked(names: &[String]) -> bool {
+    names.iter().any(|name| name == "help")
+}
+
 /// What there is, for `--predictor help`.
 pub fn list() -> String {
     let mut text = "Predictors, by name (--predictor NAME,...; `none` for no simulation):\n".to_owned();

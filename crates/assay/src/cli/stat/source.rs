@@ -190,7 +190,7 @@ mod tests {
 
     /// As a user without privileges.
     fn user_mode(event: &CounterEvent) -> Result<(), CounterRefusal> {
-        if event.scope == assay_linux::perf::Scope::User {
+        if event.scope == assay_pure::command::Scope::User {
             Ok(())
         } else {
             Err(CounterRefusal::new(event, EACCES))

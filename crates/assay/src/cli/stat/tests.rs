@@ -6,9 +6,7 @@ use super::source::Choice;
 use super::traced::scripted::{process, thread, trace};
 use super::wanted::StatRequest;
 use super::{code_of, counted, exit_code, traced};
-use assay_linux::perf::{
-    CommandEnd, CommandEnding, CounterEvent, CounterReading, CounterRefusal, RefusalContext,
-};
+use assay_linux::perf::{CommandEnding, CounterEvent, CounterReading, CounterRefusal, RefusalContext};
 use assay_report::render_stat;
 use assay_report::stat::Number;
 use assay_report::stat::page::{EndedBy, Ends, Execution, FigureSource, StatPage};
@@ -55,7 +53,7 @@ fn counted(events: &[(&str, Result<CounterReading, CounterRefusal>)]) -> Command
         events.iter().map(|(name, read)| (name.parse::<CounterEvent>().unwrap(), read.clone())).collect();
     let ending = CommandEnding {
         status: ExitStatus::from_raw(0),
-        end: CommandEnd::Itself,
+        end: EndedBy::Itself,
         elapsed: Duration::from_millis(200),
         user: Duration::from_millis(150),
         system: Duration::from_millis(10),

@@ -1,7 +1,8 @@
 //! What was asked for with `-e`: events of the kernel, of the tracer, or of both.
 
 use assay_lab::lead::Misuse;
-use assay_linux::perf::{CounterEvent, Scope};
+use assay_linux::perf::CounterEvent;
+use assay_pure::command::Scope;
 use assay_trace::ClassCounts;
 
 /// A count that the tracer keeps: its name and where it is found.

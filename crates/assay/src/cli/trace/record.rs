@@ -10,7 +10,7 @@ use assay_pure::trace::stored::{
 };
 use assay_pure::trace::{Branch, BranchSite};
 use assay_pure::words;
-use assay_trace::{Observer, ProcessTrace, Trace, TraceOptions, TraceRefusal, TracedExit, check, command};
+use assay_trace::{Observer, ProcessTrace, Trace, TraceOptions, TraceRefusal, check, command};
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::ffi::OsString;
@@ -216,20 +216,10 @@ impl<W: Write + Send + 'static> Recording<W> {
             pid: process.pid,
             parent: process.parent,
             program: process.program.to_string_lossy().into_owned(),
-            ended: ended(process.ended),
+            ended: process.ended.to_string(),
             modules: modules.collect(),
             notes,
         }
-    }
-}
-
-fn ended(ended: TracedExit) -> String {
-    match ended {
-        TracedExit::Exited(code) => format!("exited with {code}"),
-        TracedExit::Signalled(signal) => format!("ended by signal {signal}"),
-        TracedExit::Replaced => "replaced by another program".to_owned(),
-        TracedExit::TimeLimit => "ended at the time limit".to_owned(),
-        TracedExit::Unknown => "ended in an unknown way".to_owned(),
     }
 }
 
@@ -286,7 +276,7 @@ mod tests {
             blocks: Vec::new(),
             modules: Vec::new(),
             regions: Vec::new(),
-            ended: TracedExit::Signalled(11),
+            ended: assay_trace::TracedExit::Signalled(11),
             notes: vec!["A note.".to_owned()],
         }
     }

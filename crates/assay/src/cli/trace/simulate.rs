@@ -4,6 +4,7 @@ use super::info::nonsense;
 use super::parse_format;
 use super::walk::{TraceRange, WalkNotes, walk};
 use crate::cli::help::OUTPUT;
+use crate::cli::stat::predictors;
 use crate::cli::{DONE, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
@@ -20,7 +21,7 @@ use std::path::PathBuf;
 pub struct SimulateArguments {
     /// Trace file
     file: PathBuf,
-    /// Predictors to simulate; `list` for a list
+    /// Predictors to simulate; `help` for a list
     #[arg(
         long,
         value_name = "NAME,...",
@@ -85,7 +86,10 @@ impl StreamSums {
 /// # Errors
 /// An unknown predictor, a file that is no trace or is damaged; what was read before is not shown then.
 pub fn run(arguments: &SimulateArguments) -> Result<u8> {
-    if arguments.predictor.iter().any(|name| name == "list") {
+    // `list` is what it was called before.
+    if predictors::is_list_asked(&arguments.predictor)
+        || arguments.predictor.iter().any(|name| name == "list")
+    {
         let lines = zoo::entries().map(|entry| format!("{:<18} {}\n", entry.name, entry.what));
         screen::print(&lines.collect::<String>());
         return Ok(DONE);
@@ -93,7 +97,7 @@ pub fn run(arguments: &SimulateArguments) -> Result<u8> {
     let names = &arguments.predictor;
     let fresh = || -> Result<Going, Misuse> {
         let zoo = Zoo::new(names)
-            .map_err(|unknown| Misuse(format!("{unknown} (`--predictor list` names them)")))?;
+            .map_err(|unknown| Misuse(format!("{unknown} (`--predictor help` lists them)")))?;
         Ok(Going { zoo, tally: Tally::new(names.len()), continuity: Continuity::default() })
     };
     fresh()?;
