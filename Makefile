@@ -13,8 +13,8 @@ endif
 
 assay := target/release/assay
 # What is proved by scripts.
-scripted := $(addprefix casebook/,$(addsuffix /test.sh,allocator transport varint dispatch lookup hashing sorting utf8)) \
-	fixtures/verdicts/peers/tests.py scripts/page/test.sh scripts/test_setup.sh scripts/test_packages.sh scripts/test_book.sh scripts/test_tutorial.py scripts/test_recipes.py
+scripted := scripts/page/test.sh $(addprefix casebook/,$(addsuffix /test.sh,allocator transport varint dispatch lookup hashing sorting utf8)) \
+	fixtures/verdicts/peers/tests.py scripts/test_setup.sh scripts/test_packages.sh scripts/test_book.sh scripts/test_tutorial.py scripts/test_recipes.py
 # Where `make install` puts the program: below $(DESTDIR)$(PREFIX).
 PREFIX ?= /usr/local
 # Not every shell expands the ~ of PREFIX=~/.local.
@@ -48,7 +48,7 @@ test: ## set up, check format and lints, pass all tests
 
 # None of these relates measured times: they may run side by side. The longest first.
 $(scripted):
-	MAKEFLAGS= $(if $(filter %.py,$@),python3 )$@
+	@started=$$SECONDS; echo "== $@"; MAKEFLAGS= $(if $(filter %.py,$@),python3 )$@; echo "== $@: $$((SECONDS - started)) s"
 
 build: ## build the lab: target/release/assay, one file with all it needs
 	cargo build --release -p assay --locked

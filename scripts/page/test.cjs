@@ -1,10 +1,10 @@
-// node test.cjs FOLDER ADDRESS: every page of the folder, and the server at the address, in Chromium.
+// node test.cjs FOLDER ADDRESS [keep]: every page of the folder, and the server at the address, in Chromium; `keep` a picture of each.
 const { chromium } = require("playwright-core");
 const { readFileSync, readdirSync, writeFileSync } = require("node:fs");
 const { join } = require("node:path");
 
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const [folder, address] = process.argv.slice(2);
+const [folder, address, keep] = process.argv.slice(2);
 const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 /** Charts of each page at least. */
 const CHARTS = { "campaign.html": 3, "hostile.html": 2, "sweep.html": 2, "comparison.html": 2, "diary.html": 2, "sites.html": 1, "beside.html": 6, "failed.html": 3, "history.html": 1, "limits.html": 3 };
@@ -245,7 +245,7 @@ async function file(browser, name) {
   await byKeyboard(page, name);
   await fold(page, false);
   if (charts > 0) await byMouse(page, name);
-  await page.screenshot({ path: join(folder, name.replace(".html", ".png")), fullPage: true });
+  if (keep) await page.screenshot({ path: join(folder, name.replace(".html", ".png")), fullPage: true });
   const paper = await page.pdf({ format: "A4" });
   check(paper.length > 20_000, `${name}: nothing on paper`);
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
@@ -266,7 +266,7 @@ async function file(browser, name) {
     await inside(phone.page, `${name}, phone`);
     const paper = await phone.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     check((paper === "rgb(255, 255, 255)") === (scheme === "light"), `${name}: ${scheme} is ${paper}`);
-    if (scheme === "dark") await phone.page.screenshot({ path: join(folder, name.replace(".html", "-phone.png")), fullPage: true });
+    if (keep && scheme === "dark") await phone.page.screenshot({ path: join(folder, name.replace(".html", "-phone.png")), fullPage: true });
     for (const complaint of phone.seen.complaints) wrong.push(`${name}, phone: console: ${complaint}`);
     await phone.context.close();
     await accessible(browser, url, name, scheme);

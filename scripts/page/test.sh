@@ -82,4 +82,4 @@ trap 'kill $server 2> /dev/null || true; rm -rf "$scratch"' EXIT
 for _ in $(seq 1200); do [ -s serve.log ] && break; sleep 0.05; done
 address=$(sed -n 's|^\(http://[^ ]*/\) .*|\1|p' serve.log)
 [ -n "$address" ] || { echo "test.sh: assay serve said nothing" >&2; exit 1; }
-NODE_PATH=$root/target/page/node_modules node "$root/scripts/page/test.cjs" "$pages" "$address"
+NODE_PATH=$root/target/page/node_modules node "$root/scripts/page/test.cjs" "$pages" "$address" ${1:+keep}
