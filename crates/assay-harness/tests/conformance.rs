@@ -1,6 +1,8 @@
 //! The C header, as C and as C++ by every compiler found, and this crate speak the same protocol.
 
-use crate::support::{build, compilers, is_as_expected, repository, rust_program, scratch, talk, vectors};
+use crate::support::{
+    build, by_each, compilers, is_as_expected, repository, rust_program, scratch, talk, vectors,
+};
 use assay_pure::protocol::{Reply, VariantKind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,10 +23,12 @@ fn programs() -> &'static [PathBuf] {
         let by = |compiler: &str| {
             build(compiler, &["-O2", standards(compiler)[0]], &source(), &format!("vectors-{compiler}"))
         };
-        let mut programs: Vec<PathBuf> =
-            compilers(&["gcc", "g++", "clang", "clang++"]).into_iter().map(by).collect();
-        programs.push(rust_program());
-        programs
+        std::thread::scope(|scope| {
+            let rust = scope.spawn(rust_program);
+            let mut programs = by_each(&["gcc", "g++", "clang", "clang++"], by);
+            programs.push(rust.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            programs
+        })
     })
 }
 
@@ -47,12 +51,12 @@ fn follows_the_transcript(program: &Path, piece: usize) {
 
 #[test]
 fn the_header_compiles_without_warnings_at_every_level_and_standard() {
-    for compiler in compilers(&["gcc", "g++", "clang", "clang++"]) {
+    by_each(&["gcc", "g++", "clang", "clang++"], |compiler| {
         for (standard, level) in [(0, "-O0"), (0, "-O1"), (0, "-O3"), (1, "-O2")] {
             let flags = ["-c", level, standards(compiler)[standard]];
             build(compiler, &flags, &source(), &format!("compiled-{compiler}.o"));
         }
-    }
+    });
 }
 
 #[test]
@@ -74,12 +78,17 @@ fn the_header_is_clean_under_sanitizers() {
     let sanitizers = ["-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     let empty = scratch("empty.c");
     std::fs::write(&empty, "int main(void) { return 0; }\n").expect("the scratch directory is writable");
-    for compiler in compilers(&["gcc", "clang", "clang++"]) {
+    by_each(&["gcc", "clang", "clang++"], |compiler| {
         let mut probe = Command::new(compiler);
-        probe.args(sanitizers).args(["-x", "c"]).arg(&empty).arg("-o").arg(scratch("empty"));
+        probe
+            .args(sanitizers)
+            .args(["-x", "c"])
+            .arg(&empty)
+            .arg("-o")
+            .arg(scratch(&format!("empty-{compiler}")));
         if !probe.output().is_ok_and(|output| output.status.success()) {
             eprintln!("skipped: {compiler} has no sanitizer runtime here");
-            continue;
+            return;
         }
         let mut flags = sanitizers.to_vec();
         flags.push(standards(compiler)[0]);
@@ -87,7 +96,7 @@ fn the_header_is_clean_under_sanitizers() {
         follows_the_transcript(&program, 1 << 16);
         let alone = Command::new(&program).args(["--seconds", "0.01"]).output().expect("it starts");
         assert!(alone.status.success(), "{}", String::from_utf8_lossy(&alone.stderr));
-    }
+    });
 }
 
 #[test]
@@ -223,14 +232,14 @@ fn assay_use_takes_any_scalar_and_evaluates_it_once() {
                 assay_use((char)1); assay_use(1ull); assay_use((void *)&i); assay_clobber();\n\
                 return !(i == 1 && calls == 1 && d == 1.0);\n}\n";
     std::fs::write(&path, text).expect("the scratch directory is writable");
-    for compiler in compilers(&["gcc", "g++", "clang", "clang++"]) {
+    by_each(&["gcc", "g++", "clang", "clang++"], |compiler| {
         for level in ["-O0", "-O2"] {
             let flags = [level, standards(compiler)[0]];
             let program =
                 build(compiler, &flags, std::slice::from_ref(&path), &format!("use-{compiler}{level}"));
             assert!(Command::new(program).status().expect("it starts").success(), "{compiler} {level}");
         }
-    }
+    });
 }
 
 /// The instructions of the smallest loop of `function`, from the target of its backward jump to the jump.

@@ -1,6 +1,6 @@
 //! C++ as it is written: callables of any kind, views of elements, answers of any type; modules.
 
-use crate::support::{build, compilers, input, repository, scratch, talk};
+use crate::support::{build, by_each, compilers, input, repository, scratch, talk};
 use std::path::Path;
 use std::process::Command;
 
@@ -11,14 +11,14 @@ fn run(program: &Path, arguments: &[&str]) -> String {
 }
 
 /// The programs of `fixtures/cpp` by every compiler and standard.
-fn each(source: &str, check: impl Fn(&Path)) {
-    for compiler in compilers(&["g++", "clang++"]) {
+fn each(source: &str, check: impl Fn(&Path) + Sync) {
+    let path = repository().join("fixtures/cpp").join(source);
+    by_each(&["g++", "clang++"], |compiler| {
         for standard in ["-std=c++17", "-std=c++20"] {
-            let source = repository().join("fixtures/cpp").join(source);
-            let name = format!("cpp-{compiler}{standard}");
-            check(&build(compiler, &["-O1", standard], &[source], &name));
+            let name = format!("{source}-{compiler}{standard}");
+            check(&build(compiler, &["-O1", standard], std::slice::from_ref(&path), &name));
         }
-    }
+    });
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_window_that_cuts_an_element_is_refused_and_not_read() {
         ASSAY_VARIANT(\"sum\", [](floats of) { float sum = 0; for (size_t i = 0; i < of.count; i++) sum += of.first[i]; return sum; })\n\
         ASSAY_MAIN()\n";
     std::fs::write(&source, text).expect("the scratch directory is writable");
-    for compiler in compilers(&["g++", "clang++"]) {
+    by_each(&["g++", "clang++"], |compiler| {
         let name = format!("aligned-{compiler}");
         let program = build(compiler, &["-O1", "-std=c++17"], std::slice::from_ref(&source), &name);
         let said = |offset: u64| {
@@ -142,7 +142,7 @@ fn a_window_that_cuts_an_element_is_refused_and_not_read() {
         };
         assert!(said(4).contains("answer whole="), "{}", said(4));
         assert!(said(6).contains("a window begins where an element"), "{}", said(6));
-    }
+    });
 }
 
 /// What a compiler says of a program with this line.

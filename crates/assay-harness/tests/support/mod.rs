@@ -29,6 +29,20 @@ pub fn compilers(wanted: &[&'static str]) -> Vec<&'static str> {
     wanted.iter().copied().filter(present).collect()
 }
 
+/// What `work` makes with each compiler found, in the order of `wanted`. They run side by side: one compiler keeps one
+/// core busy.
+pub fn by_each<T: Send>(wanted: &[&'static str], work: impl Fn(&'static str) -> T + Sync) -> Vec<T> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let running: Vec<_> =
+            compilers(wanted).into_iter().map(|compiler| scope.spawn(move || work(compiler))).collect();
+        running
+            .into_iter()
+            .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
+}
+
 /// Compiles and links with all warnings as errors. Panics with the compiler's words where that fails.
 pub fn build(compiler: &str, flags: &[&str], sources: &[PathBuf], output: &str) -> PathBuf {
     // Tests run side by side: a program that another one has started must not be overwritten, only replaced.
