@@ -12,7 +12,7 @@ const HUNG: i32 = 124;
 fn fixture(name: &str) -> PathBuf {
     let compiler = compilers(&["gcc", "clang"])[0];
     let source = repository().join(format!("fixtures/faults/{name}.c"));
-    build(compiler, &["-O1", "-std=gnu17"], &[source], &format!("fault-{name}"))
+    build(compiler, &["-Og", "-std=gnu17"], &[source], &format!("fault-{name}"))
 }
 
 /// Proves both variants' answers, then measures the second, three calls in one sample.
