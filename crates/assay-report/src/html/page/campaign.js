@@ -131,7 +131,6 @@ function measured(shown) {
   const { page } = shown;
   const { machine, campaign } = page;
   const inputs = page.inputs.map((/** @type {any} */ input) => [input.name, input.summary ?? "", input.recipe ?? "", sized(input.bytes), whole(input.units), el("code", { class: "digest" }, input.digest)]);
-  const compilers = machine.compilers.map((/** @type {any} */ compiler) => [compiler.name, compiler.version, compiler.target, el("code", { class: "digest" }, compiler.sha256)]);
   return [
     repeat(shown),
     facts([
@@ -145,15 +144,38 @@ function measured(shown) {
       ...Object.entries(machine.facts).map(([name, value]) => /** @type {[string, string]} */ ([name, String(value)])),
       ["caches", (shown.caches ?? []).map((/** @type {any} */ cache) => `${cache.name} ${sized(cache.bytes)}`).join(", ")],
       ["clock", `${spoken(machine.clock)}; a read costs ${time(machine.clock === "thread_cpu" ? machine.timer.cpu_read_ns : machine.timer.wall_read_ns)}`],
-      ["flags", page.flag_sets.map((/** @type {any} */ set) => set.flags.length ? `${set.name}: ${set.flags.join(" ")}` : set.name).join("; ")],
+      ["flags", flagText(page.flag_sets)],
       ["seed", String(campaign.seed)],
       ["ledger", campaign.ledger],
       ["program", shown.version ? `assay ${shown.version}` : null],
     ]),
-    el("h3", {}, "Compilers"),
-    table(["name", "version", "target", "SHA-256"], compilers, "Compilers"),
+    ...compilerTable(machine.compilers),
     el("h3", {}, "Inputs"),
     table(["name", "about", "made by", "size", `${page.unit}s`, "SHA-256"], inputs, "Inputs"),
+  ];
+}
+
+/** @param {any[]} sets */
+function flagText(sets) {
+  return sets.map((set) => (set.flags.length > 0 ? `${set.name}: ${set.flags.join(" ")}` : set.name)).join("; ");
+}
+
+/** @param {any[]} compilers @returns {HTMLElement[]} */
+function compilerTable(compilers) {
+  if (compilers.length === 0) return [];
+  const rows = compilers.map((compiler) => [compiler.name, compiler.version, compiler.target, el("code", { class: "digest" }, compiler.sha256)]);
+  return [el("h3", {}, "Compilers"), table(["name", "version", "target", "SHA-256"], rows, "Compilers")];
+}
+
+/** Machine, compilers, flags and inputs, where the data of the page have less. @param {any} shown @returns {HTMLElement[]} */
+function background(shown) {
+  const found = shown.repeats;
+  if (!found) return [];
+  const inputs = found.inputs.map((/** @type {any} */ input) => [input.name, input.recipe ?? "a file", input.bytes === null ? "" : sized(input.bytes), el("code", { class: "digest" }, input.digest)]);
+  return [
+    facts([...found.machine, ["flags", flagText(found.flags)]]),
+    ...compilerTable(found.compilers),
+    ...(inputs.length > 0 ? [el("h3", {}, "Inputs"), table(["name", "made by", "size", "SHA-256"], inputs, "Inputs")] : []),
   ];
 }
 
@@ -236,12 +258,18 @@ function rooflineRows(page, cells) {
     const count = cell.per_unit.instructions?.value;
     if (!bytes || !instructions || !input || !count || !cell.ns_per_unit) return [];
     const perUnit = input.bytes / input.units;
-    return [{ cell, intensity: count / perUnit, rate: perUnit / cell.ns_per_unit.median, bandwidth: perUnit / bytes.ns, issue: count / instructions.ns }];
+    // "3.00 bytes read, 100 per ns from L2"
+    const level = / from (\S.*)$/.exec(bytes.made_of)?.[1] ?? "memory";
+    const [bandwidth, issue] = [perUnit / bytes.ns, count / instructions.ns];
+    return [{ cell, intensity: count / perUnit, rate: perUnit / cell.ns_per_unit.median, level, bandwidth, issue, roof: `${level}, ${digits(bandwidth)} bytes per ns` }];
   });
 }
 
 /** The roofline: rate of bytes by instructions per byte. @param {any[]} all @param {(row: any) => boolean} keep */
 function roofline(all, keep) {
+  const inputs = unique(all.map((row) => row.cell.input));
+  const shape = (/** @type {any} */ row) => SHAPES[inputs.indexOf(row.cell.input) % SHAPES.length];
+  const own = (/** @type {any} */ row) => Math.min(row.bandwidth, row.issue / row.intensity);
   const variants = unique(all.map((row) => row.cell.variant));
   const draw = (/** @type {number} */ width, /** @type {[number, number] | null} */ zoom) => {
     const rows = all.filter(keep);
@@ -250,11 +278,15 @@ function roofline(all, keep) {
     const issue = Math.max(...rows.map((row) => row.issue));
     const intensities = [...rows.map((row) => row.intensity), issue / bandwidth];
     const ends = zoom ?? [Math.min(...intensities) / 1.6, Math.max(...intensities) * 1.6];
-    const roof = (/** @type {number} */ intensity) => Math.min(bandwidth, issue / intensity);
-    const line = d3.range(81).map((/** @type {number} */ step) => {
-      const intensity = ends[0] * (ends[1] / ends[0]) ** (step / 80);
-      return { intensity, rate: roof(intensity) };
-    });
+    // One for each level and way of reaching it, the highest first; the shade is above all of them.
+    const roofs = unique(rows.map((row) => row.roof))
+      .map((name) => rows.find((row) => row.roof === name))
+      .sort((one, other) => other.bandwidth - one.bandwidth);
+    const steps = d3.range(81).map((/** @type {number} */ step) => ends[0] * (ends[1] / ends[0]) ** (step / 80));
+    const line = roofs.flatMap(({ roof, bandwidth }) => steps.map((/** @type {number} */ intensity) => ({ roof, intensity, rate: Math.min(bandwidth, issue / intensity) })));
+    // A name stands on the flat part of its roof, if that is not left of what is shown.
+    const named = (/** @type {any} */ row) => (roofs.filter(({ level }) => level === row.level).length > 1 ? row.roof : row.level);
+    const names = roofs.filter(({ bandwidth }) => issue / bandwidth > ends[0]).map((row) => ({ bandwidth: row.bandwidth, at: ends[0], name: named(row) }));
     const x = { type: "log", domain: ends, label: "instructions per byte", labelAnchor: "center", tickFormat: digits, ticks: Math.max(3, Math.floor(width / 90)) };
     const y = { type: "log", domain: [Math.min(...rows.map((row) => row.rate)) / 1.5, bandwidth * 1.3], label: "↑ bytes per nanosecond", tickFormat: digits, ticks: 6 };
     const plot = Plot.plot({
@@ -269,25 +301,39 @@ function roofline(all, keep) {
       marks: [
         ...factorMarks("x", x),
         ...factorMarks("y", y),
-        Plot.areaY(line, { x: "intensity", y1: (/** @type {any} */ at) => at.rate, y2: bandwidth * 1.3, fill: "var(--margin)", clip: true }),
-        Plot.line(line, { x: "intensity", y: "rate", stroke: "var(--ink)", strokeWidth: 2, clip: true }),
-        Plot.dot(rows, { x: "intensity", y: "rate", r: 5, fill: (/** @type {any} */ row) => colour(variants.indexOf(row.cell.variant)), stroke: "var(--paper)", clip: true }),
+        Plot.areaY(line.filter((/** @type {any} */ at) => at.roof === roofs[0].roof), { x: "intensity", y1: (/** @type {any} */ at) => at.rate, y2: bandwidth * 1.3, fill: "var(--margin)", clip: true }),
+        Plot.line(line, { x: "intensity", y: "rate", z: "roof", stroke: "var(--ink)", strokeWidth: 2, clip: true }),
+        Plot.text(names, { x: "at", y: "bandwidth", text: "name", textAnchor: "start", lineAnchor: "top", dx: 4, dy: 5, fill: "var(--ink)", stroke: "var(--paper)", strokeWidth: 3, clip: true }),
+        Plot.dot(rows, { x: "intensity", y: "rate", r: 5, symbol: shape, fill: (/** @type {any} */ row) => colour(variants.indexOf(row.cell.variant)), stroke: "var(--paper)", clip: true }),
       ],
     });
     const [sx, sy] = [plot.scale("x"), plot.scale("y")];
     const spots = rows.map((row) => ({
       x: sx.apply(row.intensity),
       y: sy.apply(row.rate),
-      text: `${row.cell.variant} on ${row.cell.input}, ${buildOf(row.cell)}\n${digits(row.rate)} bytes per ns with ${digits(row.intensity)} instructions per byte\n${share(row.rate / Math.min(row.bandwidth, row.issue / row.intensity))} of its roof`,
+      text: `${row.cell.variant} on ${row.cell.input}, ${buildOf(row.cell)}\n${digits(row.rate)} bytes per ns with ${digits(row.intensity)} instructions per byte\n${share(row.rate / own(row))} of its roof: ${own(row) < row.bandwidth ? "instructions" : row.roof}`,
     }));
     return { svg: plot, spots, x: sx };
   };
   const rows = () =>
     table(
-      ["cell", "instructions per byte", "bytes per ns", "roof: memory", "roof: instructions"],
-      all.filter(keep).map((row) => [`${row.cell.variant} on ${row.cell.input}, ${buildOf(row.cell)}`, digits(row.intensity), digits(row.rate), digits(row.bandwidth), digits(row.issue / row.intensity)]),
+      ["cell", "instructions per byte", "bytes per ns", "level", "roof: memory", "roof: instructions", "of its roof"],
+      all.filter(keep).map((row) => [`${row.cell.variant} on ${row.cell.input}, ${buildOf(row.cell)}`, digits(row.intensity), digits(row.rate), row.level, digits(row.bandwidth), digits(row.issue / row.intensity), share(row.rate / own(row))]),
       "Roofline",
     );
-  const see = "The line is the roof: flat where memory limits, falling where instructions do. Points far below it wait for something else, mispredictions or a dependency chain; above it the limit's model is wrong.";
-  return chart({ title: "Roofline", see, legend: colours(variants), draw, table: rows });
+  const see = "A line is a roof: flat where a level of the memory limits, falling where instructions do. Points far below their roof wait for something else, mispredictions or a dependency chain; above it the limit's model is wrong.";
+  return chart({ title: "Roofline", see, legend: el("div", {}, colours(variants), inputs.length > 1 ? shapes(inputs) : null), draw, table: rows });
+}
+
+/** Shapes of points, as D3 and Plot call them. */
+const SHAPES = ["circle", "square", "triangle", "diamond", "star", "cross", "wye"];
+
+/** Names with their shapes. @param {string[]} names */
+function shapes(names) {
+  const sign = (/** @type {number} */ at) => {
+    const shape = SHAPES[at % SHAPES.length];
+    const path = d3.symbol(d3[`symbol${shape.charAt(0).toUpperCase()}${shape.slice(1)}`], 70)();
+    return drawn("svg", { viewBox: "-7 -7 14 14", width: 12, height: 12, "aria-hidden": "true" }, drawn("path", { d: path, fill: "var(--muted)" }));
+  };
+  return el("ul", { class: "legend" }, ...names.map((name, at) => el("li", {}, sign(at), name)));
 }

@@ -35,7 +35,7 @@ function diaryParts(shown) {
       "What each step brought",
     );
   const traps = unique(page.steps.flatMap((/** @type {any} */ step) => step.traps.map((/** @type {string} */ trap) => `${step.stage}: ${trap}`)));
-  const entrants = page.entrants.map((/** @type {any} */ one) => [one.name, one.kind, one.note ?? "", one.flags ?? "", el("code", { class: "digest" }, one.revision ?? ""), one.text_bytes === null ? "" : sized(one.text_bytes), one.failed ?? ""]);
+  const entrants = page.entrants.map((/** @type {any} */ one) => [one.name, one.kind, one.note ?? "", one.flags ?? "", el("code", { class: "digest" }, one.revision ?? ""), one.text_bytes === null ? "" : sized(one.text_bytes), el("code", { class: "digest" }, one.artifact ?? ""), one.failed ?? ""]);
   const sessions = page.sessions.map((/** @type {any} */ one) => [one.session, one.started, one.cpu, one.entrants.length, one.rounds, one.rotations, lasting(one.seconds), ended(one.stopped_because)]);
   return [
     filter.bar,
@@ -52,8 +52,9 @@ function diaryParts(shown) {
         ["ledger", page.ledger],
         ["program", shown.version ? `assay ${shown.version}` : null],
       ]),
+      ...background(shown),
       el("h3", {}, "Stages and references"),
-      table(["name", "kind", "note", "flags", "revision", "code", "failed"], entrants, "Stages and references"),
+      table(["name", "kind", "note", "flags", "revision", "code", "SHA-256", "failed"], entrants, "Stages and references"),
       el("h3", {}, "Sessions"),
       table(["session", "began", "processor", "entrants", "rounds", "rotations", "measuring", "ended"], sessions, "Sessions"),
     ),

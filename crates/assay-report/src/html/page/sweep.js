@@ -27,11 +27,12 @@ function sweepParts(shown) {
         ["campaigns", page.measured.campaigns.join(", ")],
         ["intervals", `${share(page.measured.confidence)} each; effects below ${share(page.measured.minimum_effect)} are equivalent`],
         ["control", page.measured.twin],
-        ["processor", `${page.machine.cpu}${page.machine.pinned_cpu === null ? "" : `, pinned to ${page.machine.pinned_cpu}`}`],
-        ["caches", page.machine.caches.map((/** @type {any} */ cache) => `${cache.name} ${sized(cache.bytes)}`).join(", ")],
+        ["processor", shown.repeats ? null : `${page.machine.cpu}${page.machine.pinned_cpu === null ? "" : `, pinned to ${page.machine.pinned_cpu}`}`],
+        ["caches", shown.repeats ? null : page.machine.caches.map((/** @type {any} */ cache) => `${cache.name} ${sized(cache.bytes)}`).join(", ")],
         ["ledger", page.measured.ledger],
         ["program", shown.version ? `assay ${shown.version}` : null],
       ]),
+      ...background(shown),
     ),
   ];
 }
