@@ -3,9 +3,19 @@
 /** Charts that are drawn; the table below has every series. */
 const MOST_SERIES = 60;
 
+/**
+ * What the charts of a history have in common, as the reader chose it.
+ * @typedef {object} HistoryView
+ * @property {string} along what the axis is: "run", "day" or "commit"
+ * @property {string} by what colours are: "machine" or "compiler"
+ * @property {Set<() => void>} followers what follows a choice beside the charts
+ */
+
 /** @param {any} shown @returns {(Node | null)[]} */
 function historyParts(shown) {
   const { page } = shown;
+  /** @type {HistoryView} */
+  const view = { along: "run", by: "machine", followers: new Set() };
   const told = page.series.flatMap((/** @type {any} */ series) => series.changes).sort((/** @type {any} */ one, /** @type {any} */ other) => other.at - one.at);
   // A plain link that does as the code does has nothing to add.
   const worth = page.series.filter((/** @type {any} */ series) => series.kind !== "contrast_as_built" || series.changes.length > 0);
@@ -14,10 +24,69 @@ function historyParts(shown) {
   return [
     page.gate ? gatePart(page) : null,
     told.length > 0 ? section("What changed", el("ul", { class: "found" }, ...told.map((/** @type {any} */ change) => el("li", {}, change.sentence)))) : null,
-    section("Over the runs", ...drawn.map((series) => seriesChart(page, series)), left > 0 ? el("p", {}, `${plural(left, "more chart")} left out; the table has them.`) : null),
+    section("Over the runs", historyPickers(page, view), ...drawn.map((series) => seriesChart(page, series, view)), left > 0 ? el("p", {}, `${plural(left, "more chart")} left out; the table has them.`) : null),
     section("Series", seriesTable(page)),
     section("Runs", runsTable(page)),
+    shown.repeats ? section("How the newest was measured", repeat(shown), ...background(shown)) : null,
   ];
+}
+
+/** What can be chosen, where it would show anything else. @param {any} page @param {HistoryView} view */
+function historyPickers(page, view) {
+  const knows = (/** @type {(run: any) => boolean} */ of) => page.runs.some(of);
+  /** @type {[string, string][]} */
+  const along = [["run", "run"], ["day", "day"]];
+  if (knows((run) => run.revision)) along.push(["commit", "commit"]);
+  /** @type {[string, string][]} */
+  const by = [["machine", "machine"]];
+  if (knows((run) => run.compilers.length > 0)) by.push(["compiler", "compiler"]);
+  const again = () => {
+    for (const follower of view.followers) follower();
+    redrawAll();
+  };
+  return el(
+    "div",
+    { class: "choices" },
+    picker("Along", along, view.along, (value) => ((view.along = value), again())),
+    by.length > 1 ? picker("Colours by", by, view.by, (value) => ((view.by = value), again())) : null,
+  );
+}
+
+/** What the colour of a run says. @param {any} page @param {HistoryView} view @param {number} run */
+function tintOf(page, view, run) {
+  const { machine, compilers } = page.runs[run];
+  return view.by === "machine" ? page.machines[machine].name : compilers.join(", ") || "compiler unknown";
+}
+
+/** Commits in the order in which they were measured first. @param {any} page @returns {string[]} */
+function commitsOf(page) {
+  return unique(page.runs.flatMap((/** @type {any} */ run) => (run.revision ? [run.revision] : [])));
+}
+
+/**
+ * An axis over the runs: where a run lies on it, and what its marks are. Of runs without a commit nothing is known along commits.
+ * @param {any} page @param {HistoryView} view @param {number} width
+ * @returns {{at: (run: number) => number | null, pad: number, options: Record<string, any>}}
+ */
+function runAxis(page, view, width) {
+  const most = Math.max(2, Math.floor(width / 90));
+  const last = page.runs.length - 1;
+  if (view.along === "day") {
+    const span = Math.max(page.runs[last].unix - page.runs[0].unix, 86_400);
+    const ends = [page.runs[0].unix - span * 0.03, page.runs[last].unix + span * 0.03];
+    const days = d3.utcTicks(...ends.map((second) => new Date(second * 1000)), most).map((/** @type {Date} */ day) => Number(day) / 1000);
+    const every = Math.ceil(days.length / most);
+    const text = (/** @type {number} */ second) => new Date(second * 1000).toISOString().slice(0, 10);
+    return { at: (run) => page.runs[run].unix, pad: span * 0.01, options: { domain: ends, label: "day", ticks: days.filter((/** @type {number} */ _, /** @type {number} */ at) => at % every === 0), tickFormat: text } };
+  }
+  if (view.along === "commit") {
+    const commits = commitsOf(page);
+    const place = (/** @type {number} */ run) => (page.runs[run].revision ? commits.indexOf(page.runs[run].revision) : null);
+    const text = (/** @type {number} */ at) => commits[at]?.slice(0, 7) ?? "";
+    return { at: place, pad: 0.4, options: { domain: [-0.5, commits.length - 0.5], label: "commit, as first measured", ticks: most, tickFormat: text } };
+  }
+  const text = (/** @type {number} */ at) => (Number.isInteger(at) && page.runs[at] ? page.runs[at].id : "");
+  return { at: (run) => run, pad: 0.4, options: { domain: [-0.5, last + 0.5], label: "run", ticks: most, tickFormat: text } };
 }
 
 /** @param {any} page */
@@ -48,29 +117,34 @@ function levels(page, series) {
   return found.map((one) => ({ ...one, level: Math.exp(one.sum / one.count) }));
 }
 
-/** @param {any} page @param {any} series */
-function seriesChart(page, series) {
-  const machines = unique(series.points.map((/** @type {any} */ point) => page.runs[point.run].machine));
-  const names = machines.map((machine) => page.machines[Number(machine)].name);
-  const tint = (/** @type {number} */ machine) => colour(machines.indexOf(machine));
+/** @param {any} page @param {any} series @param {HistoryView} view */
+function seriesChart(page, series, view) {
+  const names = () => /** @type {string[]} */ (unique(series.points.map((/** @type {any} */ point) => tintOf(page, view, point.run))));
+  const tint = (/** @type {number} */ run) => colour(names().indexOf(tintOf(page, view, run)));
   const draw = (/** @type {number} */ width, /** @type {[number, number] | null} */ zoom) => {
-    const points = series.points.map((/** @type {any} */ point) => ({ ...point, machine: page.runs[point.run].machine }));
+    const axis = runAxis(page, view, width);
+    const points = series.points.map((/** @type {any} */ point) => ({ ...point, x: axis.at(point.run) })).filter((/** @type {any} */ point) => point.x !== null);
+    if (points.length === 0) return null;
     const ends = points.flatMap((/** @type {any} */ point) => [point.value, point.lower ?? point.value, point.upper ?? point.value]);
-    const x = {
-      type: "linear",
-      domain: zoom ?? [points[0].run - 0.5, points[points.length - 1].run + 0.5],
-      label: "run",
-      labelAnchor: "center",
-      ticks: Math.max(2, Math.floor(width / 90)),
-      tickFormat: (/** @type {number} */ at) => (Number.isInteger(at) && page.runs[at] ? page.runs[at].id : ""),
-    };
+    // Of runs those of the series, so that a series that began late has the whole width.
+    const own = view.along === "run" ? [points[0].x - 0.5, points[points.length - 1].x + 0.5] : axis.options.domain;
+    const x = { type: "linear", labelAnchor: "center", ...axis.options, domain: zoom ?? own };
     const isRatio = series.unit === "ratio";
     const y = isRatio
       ? ratioAxis(ends, null, 360, `↑ time of ${series.variant}, relative to ${series.baseline}`)
       : { type: "linear", domain: d3.nice(Math.min(...ends) * 0.99, Math.max(...ends) * 1.01, 5), label: `↑ ${series.unit}`, grid: true, ticks: 5, tickFormat: digits };
     Object.assign(y, { labelAnchor: "top" });
-    const stroke = (/** @type {any} */ point) => tint(point.machine);
-    const steps = series.changes.map((/** @type {any} */ step) => ({ at: step.at - 0.5, slower: step.ratio > 1, name: change(step.ratio) }));
+    const stroke = (/** @type {any} */ point) => tint(point.run);
+    // Between the run of the step and the one before it.
+    const between = (/** @type {any} */ step) => {
+      const [old, now] = [axis.at(Math.max(0, step.at - 1)), axis.at(step.at)];
+      return now === null ? null : ((old ?? now) + now) / 2;
+    };
+    const steps = series.changes.map((/** @type {any} */ step) => ({ at: between(step), slower: step.ratio > 1, name: change(step.ratio) }));
+    const stretches = levels(page, series).flatMap((one) => {
+      const [from, to] = [axis.at(one.from), axis.at(one.to)];
+      return from === null || to === null ? [] : [{ run: one.from, level: one.level, from: Math.min(from, to) - axis.pad, to: Math.max(from, to) + axis.pad }];
+    });
     const sign = (/** @type {any} */ step) => (step.slower ? "var(--slower)" : "var(--faster)");
     const plot = Plot.plot({
       className: PLOT_CLASS,
@@ -85,13 +159,13 @@ function seriesChart(page, series) {
         ...factorMarks("y", y),
         Plot.ruleX(steps, { x: "at", stroke: sign, strokeDasharray: "4 3", strokeWidth: 1.5, clip: true }),
         Plot.text(steps, { x: "at", text: "name", frameAnchor: "top", textAnchor: "start", dx: 5, dy: 2, fill: sign, clip: true }),
-        Plot.link(levels(page, series), { x1: (/** @type {any} */ one) => one.from - 0.4, x2: (/** @type {any} */ one) => one.to + 0.4, y1: "level", y2: "level", stroke, strokeWidth: 1.5, strokeOpacity: 0.6, clip: true }),
-        Plot.link(points.filter((/** @type {any} */ point) => point.lower !== null), { x: "run", y1: "lower", y2: "upper", stroke, strokeWidth: 2, clip: true }),
-        Plot.dot(points, { x: "run", y: "value", r: 3.5, fill: stroke, clip: true }),
+        Plot.link(stretches, { x1: "from", x2: "to", y1: "level", y2: "level", stroke, strokeWidth: 1.5, strokeOpacity: 0.6, clip: true }),
+        Plot.link(points.filter((/** @type {any} */ point) => point.lower !== null), { x: "x", y1: "lower", y2: "upper", stroke, strokeWidth: 2, clip: true }),
+        Plot.dot(points, { x: "x", y: "value", r: 3.5, fill: stroke, clip: true }),
       ],
     });
     const [sx, sy] = [plot.scale("x"), plot.scale("y")];
-    const spots = points.map((/** @type {any} */ point) => ({ x: sx.apply(point.run), y: sy.apply(point.value), text: pointText(page, series, point) }));
+    const spots = points.map((/** @type {any} */ point) => ({ x: sx.apply(point.x), y: sy.apply(point.value), text: pointText(page, series, point) }));
     return { svg: plot, spots: spots.filter((/** @type {Spot} */ spot) => spot.x >= 60 && spot.x <= width), x: sx };
   };
   const rows = () =>
@@ -104,7 +178,11 @@ function seriesChart(page, series) {
       `${series.label} over the runs`,
     );
   const see = series.unexamined ? `${sentenceCase(series.unexamined)}.` : series.changes.length > 0 ? "Dashed: a change. Lines: the mean between changes." : "No change. The line is the mean.";
-  return chart({ title: series.label, see, legend: names.length > 1 ? colours(names) : null, draw, table: rows });
+  const legend = el("div", {});
+  const tell = () => legend.replaceChildren(...(names().length > 1 ? [colours(names())] : []));
+  view.followers.add(tell);
+  tell();
+  return chart({ title: series.label, see, legend, draw, table: rows });
 }
 
 /** @param {string} text */
