@@ -1,6 +1,6 @@
 use super::sample;
 use crate::golden::{BARS, assert_golden, assert_no_line_wider};
-use crate::picture::{Picture, Reference};
+use crate::picture::{Picture, PictureReference};
 use crate::{Detail, render_compare};
 
 #[test]
@@ -12,7 +12,7 @@ fn the_views_are_the_golden_texts() {
         }
     }
     assert_golden("compare-two-120-all.txt", &render_compare(&sample::two(), 120, false, Detail::Full));
-    let picture = Reference { kind: Picture::Svg, address: "picture-compare.svg".to_owned() };
+    let picture = PictureReference { kind: Picture::Svg, address: "picture-compare.svg".to_owned() };
     assert_golden("compare-two.md", &super::markdown(&sample::two(), &[picture]));
 }
 
