@@ -268,10 +268,8 @@ fn a_second_input_is_read_by_a_program_in_rust() {
     let source = package.place().join("src/main.rs");
     let text = std::fs::read_to_string(&source).expect("a fixture");
     // Zeros that are there: adding one changes no answer, and without the table there is none.
-    let reading = text.replace(
-        "data.iter().fold(0,",
-        "data.iter().fold(u64::from(assay_harness::input(\"table\")[99]),",
-    );
+    let reading = text
+        .replace("data.iter().fold(0,", "data.iter().fold(u64::from(assay_harness::input(\"table\")[99]),");
     assert_ne!(text, reading);
     std::fs::write(source, reading).expect("written");
     package.edit(
