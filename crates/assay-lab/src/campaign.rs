@@ -9,6 +9,7 @@ pub mod compose;
 pub mod count;
 pub mod counted;
 pub mod examination;
+mod inlined;
 mod input_store;
 pub mod inputs;
 pub mod judge;
@@ -29,6 +30,7 @@ mod sources;
 pub mod start;
 pub mod steps;
 mod unoptimised;
+mod unregistered;
 pub mod usage;
 pub mod workspace;
 

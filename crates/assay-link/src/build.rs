@@ -18,7 +18,7 @@ mod ordering;
 mod recipe;
 mod relink;
 pub mod text;
-mod unresolved;
+pub(crate) mod unresolved;
 mod workshop;
 
 pub use artifact::{Artifact, Link};

@@ -2,6 +2,7 @@
 
 mod answer;
 mod markdown;
+mod not_measured;
 pub mod page;
 mod terminal;
 pub(crate) mod words;

@@ -143,6 +143,191 @@ fn what_a_cargo_package_lacks_is_told_in_cargos_words() {
     assert!(printed.contains("`sums`"), "cargo names the nearest: {printed}");
 }
 
+/// The first line of what is told of a build that fails.
+fn told_of_the_build(project: &Copied) -> String {
+    let output = project.run();
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let page = page_of(&project.place());
+    let reason = page["failures"][0]["reason"].as_str().expect("a failure").to_owned();
+    reason.lines().next().expect("a line").to_owned()
+}
+
+#[test]
+fn a_symbol_that_a_makefiles_link_misses_is_told_with_its_remedy_in_the_first_line() {
+    let Some(project) = Copied::new("make", "make") else { return };
+    if Command::new("g++").arg("--version").output().is_err() {
+        println!("skipped: there is no g++");
+        return;
+    }
+    let above = project.folder.path().join("programs");
+    let main = std::fs::read_to_string(above.join("main.c")).expect("a fixture");
+    let calling =
+        "uint64_t helper(const uint8_t *data, size_t size);\nASSAY_VARIANT(\"helper\", helper)\nASSAY_MAIN()";
+    std::fs::write(above.join("main.c"), main.replace("ASSAY_MAIN()", calling)).expect("written");
+    let helper = "#include <stddef.h>\n#include <stdint.h>\n\
+                  uint64_t helper(const uint8_t *data, size_t size) { return data[0] + size; }\n";
+    std::fs::write(above.join("helper.cpp"), helper).expect("written");
+    let with = "sums: main.o loops.o helper.o\n\t$(CC) -o $@ $^\nhelper.o: ../helper.cpp\n\t$(CXX) -c -o $@ $<\n\
+                %.o: ../%.c\n\t$(CC) -O2 $(CFLAGS) -c -o $@ $<\n";
+    std::fs::write(project.place().join("sums.mk"), with).expect("written");
+    let in_cpp = told_of_the_build(&project);
+    assert!(in_cpp.contains("helper.cpp defines `helper` in C++, but main.c calls a C function"), "{in_cpp}");
+    assert!(in_cpp.ends_with("define it as extern \"C\" in helper.cpp"), "{in_cpp}");
+    // Objects that are up to date are told of, too.
+    std::fs::write(project.place().join("sums.mk"), OF_OBJECTS).expect("written");
+    let left_out = told_of_the_build(&project);
+    assert!(
+        left_out.contains(
+            "`helper`, which main.c calls, is defined in nothing that is linked: link the file or library"
+        ),
+        "{left_out}"
+    );
+}
+
+#[test]
+fn a_symbol_that_a_rust_program_misses_is_told_with_what_declares_its_library() {
+    let Some(package) = Copied::new("cargo", "cargo") else { return };
+    package.edit(
+        "src/main.rs",
+        "fn main() {",
+        "unsafe extern \"C\" { fn helper() -> u64; }\n\nfn main() {\n    unsafe { helper() };",
+    );
+    let told = told_of_the_build(&package);
+    assert!(
+        told.contains("`helper` is defined in nothing that is linked: declare its library in build.rs (cargo:rustc-link-lib)"),
+        "{told}"
+    );
+}
+
+/// A page without failures, each cell of which was at these offsets.
+fn is_at(page: &Value, offsets: &Value) {
+    assert_eq!(page["failures"], serde_json::json!([]), "{}", page["answer"]);
+    for cell in page["cells"].as_array().expect("cells") {
+        assert_eq!(cell["reached"]["offsets"], *offsets, "{cell}");
+    }
+}
+
+#[test]
+fn symbols_that_a_profile_strips_are_there_in_what_is_measured() {
+    let Some(package) = Copied::new("cargo", "cargo") else { return };
+    package.edit("Cargo.toml", "[workspace]", "[workspace]\n\n[profile.release]\nstrip = true");
+    let page = package.page();
+    is_whole(&page);
+    assert!(!page["warnings"].to_string().contains("symbols"), "{}", page["warnings"]);
+}
+
+#[test]
+fn flags_and_profiles_of_cargo_are_an_axis_and_what_its_configuration_says_still_holds() {
+    let Some(package) = Copied::new("cargo", "cargo") else { return };
+    package.edit(
+        "Cargo.toml",
+        "[workspace]",
+        "[workspace]\n\n[profile.dist]\ninherits = \"release\"\ndebug-assertions = true",
+    );
+    std::fs::create_dir(package.place().join(".cargo")).expect("made");
+    let configured = "[build]\nrustflags = [\"--cfg\", \"configured\"]\n";
+    std::fs::write(package.place().join(".cargo/config.toml"), configured).expect("written");
+    let asserted = "#[cfg(not(configured))]\ncompile_error!(\"the configuration's flags are lost\");\n\
+                    #[cfg(all(dist, not(debug_assertions)))]\ncompile_error!(\"it is another profile\");\n\n\
+                    fn main() -> ExitCode {";
+    package.edit("src/main.rs", "fn main() -> ExitCode {", asserted);
+    package.edit(
+        "experiment.toml",
+        "[inputs.bytes]",
+        "[flags]\nlto = [\"-C lto=fat\", \"-C codegen-units=1\"]\nnative = [\"-C target-cpu=native\"]\n\
+         dist = [\"--profile=dist\", \"--cfg\", \"dist\"]\n\n[inputs.bytes]",
+    );
+    package.edit("experiment.toml", "rotations = 3", "rotations = 1\nmax_rotations = 1");
+    let page = package.page();
+    is_at(&page, &serde_json::json!([0, 16, 32, 48]));
+    assert_eq!(page["flag_sets"].as_array().map(Vec::len), Some(3), "{}", page["flag_sets"]);
+}
+
+#[test]
+fn toolchains_of_rustup_are_an_axis() {
+    let Some(package) = Copied::new("cargo", "cargo") else { return };
+    let nightly = Command::new("rustc").args(["+nightly", "-V"]).output();
+    if !nightly.is_ok_and(|output| output.status.success()) {
+        println!("skipped: rustup has no nightly here");
+        return;
+    }
+    let text = std::fs::read_to_string(package.place().join("experiment.toml")).expect("a fixture");
+    let text = text.replace("rotations = 3", "rotations = 1\nmax_rotations = 1\nphases = [0]");
+    let asked = format!("compilers = [\"stable\", \"nightly\"]\n{text}");
+    std::fs::write(package.place().join("experiment.toml"), asked).expect("written");
+    let page = package.page();
+    assert_eq!(page["failures"], serde_json::json!([]), "{}", page["answer"]);
+    let compilers = page["machine"]["compilers"].as_array().expect("compilers");
+    let names: Vec<&str> = compilers.iter().filter_map(|compiler| compiler["name"].as_str()).collect();
+    assert!(names.len() == 2 && names.iter().all(|name| name.contains("rustc")), "{names:?}");
+}
+
+#[test]
+fn a_second_input_is_read_by_a_program_in_rust() {
+    let Some(package) = Copied::new("cargo", "cargo") else { return };
+    let source = package.place().join("src/main.rs");
+    let text = std::fs::read_to_string(&source).expect("a fixture");
+    // Zeros that are there: adding one changes no answer, and without the table there is none.
+    let reading = text
+        .replace("data.iter().fold(0,", "data.iter().fold(u64::from(assay_harness::input(\"table\")[99]),");
+    assert_ne!(text, reading);
+    std::fs::write(source, reading).expect("written");
+    package.edit(
+        "experiment.toml",
+        "format = \"bytes\"",
+        "format = \"bytes\"\nwith = { table = \"zeros\" }\n\n[inputs.zeros]\ngenerator = \"uniform_value\"\nmax = 0\nunits = 100\n\
+         format = \"bytes\"",
+    );
+    package.edit("experiment.toml", "rotations = 3", "rotations = 1\nmax_rotations = 1\nphases = [0]");
+    assert_eq!(package.page()["failures"], serde_json::json!([]));
+}
+
+#[test]
+fn a_function_in_rust_that_takes_something_else_is_told_with_what_a_variant_is() {
+    let Some(package) = Copied::new("cargo", "cargo") else { return };
+    package.edit(
+        "src/main.rs",
+        "fn digest_same(data: &[u8]) -> u64",
+        "fn digest_same(data: &[u8], _: usize) -> u64",
+    );
+    let told = told_of_the_build(&package);
+    assert!(told.contains("mismatched types"), "{told}");
+    let reason = page_of(&package.place())["failures"][0]["reason"].to_string();
+    assert!(
+        reason.contains("fn(&[u8]) -> u64") || reason.contains("for<'a> fn(&'a [u8]) -> u64"),
+        "{reason}"
+    );
+    assert!(reason.contains("src/main.rs:"), "{reason}");
+}
+
+#[test]
+fn modules_of_cpp_are_built_by_their_own_rules_and_placed() {
+    let Some(project) = Copied::new("make", "make") else { return };
+    let above = project.folder.path().join("programs");
+    let module = "module;\n#include <stddef.h>\n#include <stdint.h>\nexport module loops;\n\
+                  export uint64_t digest(const uint8_t *data, size_t size)\n{\n    uint64_t digest = 0;\n    \
+                  for (size_t i = 0; i < size; i++)\n        digest = digest * 31 + data[i];\n    return digest;\n}\n";
+    std::fs::write(above.join("make/module.cpp"), module).expect("written");
+    let probed = Command::new("g++")
+        .args(["-std=c++20", "-fmodules-ts", "-c", "module.cpp", "-o", "probe.o"])
+        .current_dir(project.place())
+        .output();
+    if !probed.is_ok_and(|output| output.status.success()) {
+        println!("skipped: there is no g++ with -fmodules-ts");
+        return;
+    }
+    let main = "#include <assay.h>\nimport loops;\n\
+                static uint64_t loop(const uint8_t *data, size_t size) { return digest(data, size); }\n\
+                static uint64_t same(const uint8_t *data, size_t size) { return digest(data, size); }\n\
+                ASSAY_VARIANT(\"loop\", loop)\nASSAY_VARIANT(\"same\", same)\nASSAY_MAIN()\n";
+    std::fs::write(above.join("make/user.cpp"), main).expect("written");
+    let rules = "sums: module.o user.o\n\tg++ -o $@ $^\nuser.o: module.o\n%.o: %.cpp\n\tg++ -std=c++20 -fmodules-ts -O2 -c -o $@ $<\n";
+    std::fs::write(project.place().join("sums.mk"), rules).expect("written");
+    project.edit("experiment.toml", "[\"loop\", \"same\", \"pair\"]", "[\"loop\", \"same\"]");
+    project.edit("experiment.toml", "rotations = 3", "rotations = 1\nmax_rotations = 1");
+    is_at(&project.page(), &serde_json::json!([0, 16, 32, 48]));
+}
+
 #[test]
 fn a_cmake_project_is_built_as_release_outside_of_its_folder_and_placed() {
     let Some(project) = Copied::new("cmake", "cmake") else { return };

@@ -61,6 +61,67 @@ fn experiments_of_a_list_are_measured_each_and_answered_together() {
     assert!(markdown.contains("Gate `slower:2%`: passed."), "{markdown}");
 }
 
+/// A chain of multiplications, and four of them: what a gate says of it is no matter of the machine.
+const FOURFOLD: &str = r#"#include <assay.h>
+static uint64_t chain(const uint8_t *data, size_t size, int times)
+{
+    uint64_t digest = 1;
+    for (size_t i = 0; i < size; i++) {
+        uint64_t one = digest;
+        for (int again = 0; again < times; again++) {
+            digest = one + data[i];
+            for (int step = 0; step < 4; step++)
+                digest *= 0x9E3779B97F4A7C15u;
+            __asm__ volatile("" : "+r"(digest));
+            one += digest - digest;
+            __asm__ volatile("" : "+r"(one) : "r"(digest));
+        }
+    }
+    return digest;
+}
+static uint64_t once(const uint8_t *data, size_t size) { return chain(data, size, 1); }
+static uint64_t fourfold(const uint8_t *data, size_t size) { return chain(data, size, 4); }
+ASSAY_VARIANT("once", once)
+ASSAY_VARIANT("fourfold", fourfold)
+ASSAY_MAIN()
+"#;
+
+/// What the gate is asked of that program, in as many rotations.
+fn fourfold(folder: &Path, name: &str, rotations: u32) {
+    let place = folder.join("pairs").join(name);
+    std::fs::create_dir(&place).expect("made");
+    std::fs::write(place.join("program.c"), FOURFOLD).expect("written");
+    let text = format!(
+        "question = \"Is four times slower?\"\nunit = \"byte\"\nbaseline = \"once\"\nvariants = [\"once\", \"fourfold\"]\n\
+         compilers = [\"gcc\"]\nflags = [\"-O2\"]\n\n[program]\nsources = [\"program.c\"]\n\n\
+         [inputs.bytes]\ngenerator = \"uniform_value\"\nmax = 255\nunits = 4096\nformat = \"bytes\"\n\n\
+         [placement]\nrotations = {rotations}\nmax_rotations = {rotations}\nphases = [0]\n"
+    );
+    std::fs::write(place.join("experiment.toml"), text).expect("written");
+}
+
+#[test]
+fn a_gate_that_fails_is_1_one_that_is_undecided_3_and_of_several_files_the_failure_counts() {
+    let folder = pairs();
+    fourfold(folder.path(), "slower", 4);
+    // One rotation has no interval, so nothing is decided.
+    fourfold(folder.path(), "undecided", 1);
+    let (slower, undecided) = ("pairs/slower/experiment.toml", "pairs/undecided/experiment.toml");
+    let equal = "pairs/null_07_largest/experiment.toml";
+    for (files, code, told) in [
+        (&[slower][..], 1, "failed"),
+        (&[undecided], 3, "undecided"),
+        (&[equal, undecided], 3, "undecided"),
+        (&[undecided, slower], 1, "failed"),
+    ] {
+        let words = [files, &["--gate", "slower:2%", "--budget", "0.2"]].concat();
+        let output = run(folder.path(), &words);
+        let text = printed(&output);
+        assert_eq!(output.status.code(), Some(code), "{files:?}: {text}");
+        assert!(text.contains(told), "{files:?}: {text}");
+    }
+}
+
 #[test]
 fn a_wrong_file_is_told_before_the_others_are_measured() {
     let folder = pairs();

@@ -9,7 +9,7 @@ use super::prove;
 use super::scene::Scene;
 use super::start::{self, Met, StartedPrograms};
 use super::steps::{self, CampaignStep, DoneSoFar, StepLimits};
-use super::{examination, shared, unoptimised, usage};
+use super::{examination, inlined, shared, unoptimised, usage};
 use crate::lead::turn;
 use crate::run::lineup::Conditions;
 use crate::run::retake::MeasuringCore;
@@ -221,6 +221,9 @@ impl RunningCampaign<'_, '_> {
             self.placements.groups().into_iter().filter(|group| open.has_group(*group)).collect();
         self.scene.phase("link");
         let placed = self.placements.link(&groups, &rotations, index == 0, self.scene)?;
+        if index == 0 {
+            inlined::tell(self.prepared, &placed, self.scene)?;
+        }
         self.scene.phase("start");
         self.scene.doing("starting the programs");
         let subjects = self.placements.subjects(&placed, &self.prepared.runnable);

@@ -1,14 +1,15 @@
 //! From artifacts to programs that wait to be visited: launched, and their machine code compared.
 
-use super::placements::PlacedLink;
+use super::placements::{Group, PlacedLink};
 use super::prepare::Prepared;
 use super::scene::Scene;
+use super::{sources, unregistered};
 use crate::run::worker::Announced;
 use crate::run::{Lineup, ProgramFault, Stage, Subject};
 use crate::store::{IdentityRow, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_link::build::text::command_line;
-use assay_pure::experiment::matrix::Cell;
+use assay_pure::experiment::matrix::{self, Cell};
 use assay_pure::placement::identity::{self, Identity as Same};
 use assay_pure::placement::layout;
 use assay_pure::placement::same_loops::same_loops;
@@ -61,7 +62,12 @@ pub fn keep_fault(prepared: &Prepared, scene: &mut Scene<'_>, met: Met<'_>) -> R
     let alone = met.program.and_then(|program| by_itself(met.fault, program, name, file));
     let alone =
         alone.map_or(String::new(), |command| format!("; to run it alone or with gdb --args: {command}"));
-    let reason = met.fault.to_string() + &alone;
+    let unregistered = met
+        .fault
+        .is_unregistered
+        .then(|| unregistered::function(name, &sources::of(&prepared.experiment.program, &prepared.folder)));
+    let function = unregistered.flatten().map_or(String::new(), |told| format!(". {told}"));
+    let reason = met.fault.to_string() + &function + &alone;
     scene.fail(&prepared.failure(met.fault.stage, met.cell, met.everywhere, reason))
 }
 
@@ -82,7 +88,8 @@ fn by_itself(fault: &ProgramFault, program: &Path, variant: &str, file: Option<&
     Some(command_line(&words))
 }
 
-/// Launches every subject of the `first` level or a later one. A program that does not start is out for all inputs.
+/// Launches every subject of the `first` level or a later one. A program that does not start is out for all inputs; so is what
+/// would be measured alone, as the variant that it is compared with is not registered: that is a slip to be mended, not a result.
 ///
 /// # Errors
 /// The ledger cannot be written.
@@ -96,6 +103,7 @@ pub fn launch(
 ) -> Result<StartedPrograms> {
     assay_linux::process::give_back_memory();
     let inputs = prepared.inputs.len();
+    let mut lacking: HashSet<Group> = HashSet::new();
     for subject in subjects {
         let cells: Vec<Cell> = (0..inputs).map(|input| subject.cell(input)).collect();
         if cells.iter().all(|cell| failed.contains(cell)) {
@@ -109,6 +117,7 @@ pub fn launch(
         if let Err(fault) = lineup.add(subject) {
             failed.extend(cells);
             if first {
+                lacking.extend(fault.is_unregistered.then_some(Group::of(cell)));
                 let met = Met { fault: &fault, cell, everywhere: true, program: Some(&program) };
                 keep_fault(prepared, scene, met)?;
             } else {
@@ -117,6 +126,10 @@ pub fn launch(
             }
         }
     }
+    let names: Vec<String> = prepared.compilers.iter().map(|compiler| compiler.name.clone()).collect();
+    let contrasts = matrix::contrasts(&prepared.experiment, &names);
+    let all = matrix::cells(&prepared.experiment, prepared.compilers.len());
+    failed.extend(unregistered::without_a_rival(&lacking, &contrasts, &all, failed));
     let mut rows: Vec<ProcessRow> =
         (0..lineup.len()).map(|number| process_row(prepared, &lineup, number)).collect();
     scene.ledger.put_processes(scene.campaign.id, &mut rows.iter_mut().collect::<Vec<_>>())?;
@@ -190,7 +203,7 @@ fn compare(elf: &[u8], one: &Announced, other: &Announced) -> IdentityRow {
     match identity::same_code_at(elf, base + first, base + second) {
         Ok(Same::Identical { note }) => IdentityRow {
             verdict: if whole { "proven" } else { "identical" }.into(),
-            evidence: note.unwrap_or_else(|| "the same instructions after relocation".into()),
+            evidence: evidence(note, first == second),
         },
         Ok(Same::Different { at, .. }) => match same_loops(elf, base + first, base + second) {
             Ok(Some(loops)) => IdentityRow {
@@ -201,6 +214,16 @@ fn compare(elf: &[u8], one: &Announced, other: &Announced) -> IdentityRow {
         },
         Ok(Same::Unknown { reason }) => unknown(reason),
         Err(error) => unknown(error.to_string()),
+    }
+}
+
+/// What shows that two functions are the same code.
+fn evidence(note: Option<String>, is_one: bool) -> String {
+    let same = || "the same instructions after relocation".to_owned();
+    if is_one {
+        "one function at one address: the compiler folded the two".to_owned()
+    } else {
+        note.unwrap_or_else(same)
     }
 }
 
@@ -232,5 +255,12 @@ mod tests {
             None,
             "the lab alone asks for samples"
         );
+    }
+
+    #[test]
+    fn variants_that_the_compiler_made_one_function_of_are_told_as_such() {
+        assert_eq!(evidence(None, true), "one function at one address: the compiler folded the two");
+        assert_eq!(evidence(Some("but for padding".into()), false), "but for padding");
+        assert_eq!(evidence(None, false), "the same instructions after relocation");
     }
 }

@@ -1,5 +1,6 @@
 //! What a measured program did wrong, said so that its author knows where to look.
 
+use assay_pure::experiment::diagnostic::nearest;
 pub use assay_pure::ledger::Stage;
 use std::fmt;
 
@@ -14,12 +15,26 @@ pub struct ProgramFault {
     pub output: String,
     /// Whether the program does it without the lab too: it died, hung, or answers otherwise than another variant.
     pub shows_alone: bool,
+    /// It registers other variants than the one that it was started for.
+    pub is_unregistered: bool,
 }
 
 impl ProgramFault {
+    /// The program lacks a variant; it has these.
+    pub fn unregistered(wanted: &str, registered: &[&str]) -> ProgramFault {
+        let meant =
+            nearest(wanted, registered.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
+        let what = format!(
+            "does not register a variant `{wanted}`{} (it registers: {}; the file must name what the program declares)",
+            meant.unwrap_or_default(),
+            registered.join(", ")
+        );
+        ProgramFault { is_unregistered: true, ..ProgramFault::of_lab(Stage::Start, what) }
+    }
+
     /// One that the lab alone sees.
     pub fn of_lab(stage: Stage, what: String) -> ProgramFault {
-        ProgramFault { stage, what, output: String::new(), shows_alone: false }
+        ProgramFault { stage, what, output: String::new(), shows_alone: false, is_unregistered: false }
     }
 }
 
@@ -72,6 +87,7 @@ mod tests {
             what: "was ended by signal 11".into(),
             output: "\n\u{1b}[31massertion failed\nmore\n".into(),
             shows_alone: true,
+            is_unregistered: false,
         };
         assert_eq!(
             fault.to_string(),

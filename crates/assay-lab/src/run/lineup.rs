@@ -6,7 +6,6 @@ use super::flag::RegionCost;
 use super::round::VisitBench;
 use super::worker::{Announced, VisitRequest, Visited, Worker};
 use assay_linux::process::Launch;
-use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::protocol::{Request, VariantKind};
 use std::collections::BTreeMap;
@@ -111,14 +110,7 @@ impl Lineup {
         let Some(announced) = worker.variants.iter().find(|variant| variant.name == subject.variant_name)
         else {
             let names: Vec<&str> = worker.variants.iter().map(|variant| variant.name.as_str()).collect();
-            let wanted = &subject.variant_name;
-            let meant =
-                nearest(wanted, names.iter().copied()).map(|near| format!("; did you mean `{near}`?"));
-            return Err(refuse(format!(
-                "does not register a variant `{wanted}`{} (it registers: {}; the file must name what the program declares)",
-                meant.unwrap_or_default(),
-                names.join(", ")
-            )));
+            return Err(ProgramFault::unregistered(&subject.variant_name, &names));
         };
         if let Some(reason) = &announced.unavailable {
             return Err(refuse(format!("says that `{}` cannot run here: {reason}", subject.variant_name)));

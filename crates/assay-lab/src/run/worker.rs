@@ -105,10 +105,8 @@ impl Worker {
     /// It cannot be started, ends, hangs, or speaks something else.
     pub fn start(launch: &Launch<'_>, patience: Duration) -> Result<Self, ProgramFault> {
         let process = WorkerProcess::start(launch).map_err(|error| ProgramFault {
-            stage: Stage::Start,
-            what: format!("could not be started ({error})"),
-            output: String::new(),
             shows_alone: true,
+            ..ProgramFault::of_lab(Stage::Start, format!("could not be started ({error})"))
         })?;
         let mut worker = Self {
             process,

@@ -41,6 +41,8 @@ pub use started::{StartedProgram, started};
 
 /// The variable by which a build tells stand-ins where to record.
 const VARIABLE: &str = "ASSAY_CAPTURE";
+/// Further words for each rustc that compiles, with the unit separator between them: they come last, so they win.
+pub(crate) const RUSTC_FLAGS_VARIABLE: &str = "ASSAY_RUSTC_FLAGS";
 /// The variable in which a build finds the folder of stand-ins, for those that name their linker by path.
 const LINKERS_VARIABLE: &str = "ASSAY_LINKERS";
 /// The variable that tells cargo's runner how long criterion is to measure each benchmark, seconds.

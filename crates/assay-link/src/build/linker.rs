@@ -9,7 +9,7 @@ use super::compilers::Compiler;
 use super::failure::{BuildFailure, Stage};
 use super::keys;
 use super::objects::Object;
-use super::unresolved;
+use super::unresolved::{self, LinkOf};
 use super::workshop::Workshop;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -100,7 +100,8 @@ fn without_our_flags(workshop: &Workshop, plain: &Plain<'_>, what: &str) -> Opti
     let mut words = plain.words();
     words.extend(["-o".into(), output.word()]);
     let mut failure = workshop.run(Stage::Link, what, plain.folder, &words).err()?;
-    if let Some(why) = unresolved::told(&failure.stderr, plain.objects) {
+    let files: Vec<PathBuf> = plain.objects.iter().map(|object| object.path.clone()).collect();
+    if let Some(why) = unresolved::told(&failure.stderr, &files, LinkOf::Sources) {
         failure.what = format!("{what}: {why}");
     }
     Some(failure)

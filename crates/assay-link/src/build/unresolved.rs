@@ -4,9 +4,20 @@
 //! compared as the Itanium ABI mangles functions outside of namespaces, `_Z` or `_ZL`, length, name: what is called from C is
 //! such a one.
 
-use super::objects::Object;
+use object::read::archive::ArchiveFile;
 use object::{Object as _, ObjectSymbol as _, SymbolKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Whose link it is: where the file or library is named that defines what is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkOf {
+    /// From the experiment's sources.
+    Sources,
+    /// By cargo.
+    Cargo,
+    /// By another build of its own.
+    Build,
+}
 
 /// What stands ahead of a name that is not defined.
 const MISSING: [&str; 2] = ["undefined reference to ", "undefined symbol: "];
@@ -23,10 +34,22 @@ struct Symbols {
 }
 
 impl Symbols {
-    fn of(file: &PathBuf) -> Option<Self> {
-        let bytes = std::fs::read(file).ok()?;
-        let parsed = object::File::parse(&*bytes).ok()?;
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    /// Those of an object, or of each member of an archive; none of what cannot be read.
+    fn in_file(file: &Path) -> Vec<Self> {
+        let Ok(bytes) = std::fs::read(file) else { return Vec::new() };
+        let Ok(archive) = ArchiveFile::parse(&*bytes) else {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            return Self::of(&bytes, name.into_owned()).into_iter().collect();
+        };
+        let member = |member: object::Result<object::read::archive::ArchiveMember<'_>>| {
+            let member = member.ok()?;
+            Self::of(member.data(&*bytes).ok()?, String::from_utf8_lossy(member.name()).into_owned())
+        };
+        archive.members().filter_map(member).collect()
+    }
+
+    fn of(bytes: &[u8], name: String) -> Option<Self> {
+        let parsed = object::File::parse(bytes).ok()?;
         let mut found = Self { source: name, global: Vec::new(), local: Vec::new(), wanted: Vec::new() };
         for symbol in parsed.symbols() {
             let Ok(name) = symbol.name() else { continue };
@@ -45,15 +68,17 @@ impl Symbols {
 }
 
 /// What is wrong and what ends it, for the first line of a failure; nothing where the linker complains of something else.
-pub fn told(stderr: &str, objects: &[Object]) -> Option<String> {
-    let symbols: Vec<Symbols> = objects.iter().filter_map(|object| Symbols::of(&object.path)).collect();
+///
+/// Input: what the linker wrote, and the objects and archives that it was given.
+pub fn told(stderr: &str, files: &[PathBuf], link: LinkOf) -> Option<String> {
+    let symbols: Vec<Symbols> = files.iter().flat_map(|file| Symbols::in_file(file)).collect();
     let missing = named(stderr, &MISSING);
     if let Some(first) = missing.first() {
         let more = match missing.len() - 1 {
             0 => String::new(),
             more => format!(" ({more} more symbols are missing)"),
         };
-        return Some(why_missing(first, &symbols) + &more);
+        return Some(why_missing(first, &symbols, link) + &more);
     }
     let twice = named(stderr, &TWICE);
     twice.first().map(|name| why_twice(name, &symbols))
@@ -86,12 +111,17 @@ fn mangles(symbol: &str, name: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(name))
 }
 
-fn why_missing(name: &str, symbols: &[Symbols]) -> String {
+fn why_missing(name: &str, symbols: &[Symbols], link: LinkOf) -> String {
     let defined = |is: &dyn Fn(&str) -> bool, locals: bool| {
         symbols.iter().find(|of| if locals { &of.local } else { &of.global }.iter().any(|own| is(own)))
     };
     if name == "main" {
-        return "no source has `ASSAY_MAIN()`: write it once, in one of them".to_owned();
+        return match link {
+            LinkOf::Sources => "no source has `ASSAY_MAIN()`: write it once, in one of them".to_owned(),
+            _ => {
+                "nothing that is linked defines `main`; with assay.h, one file has `ASSAY_MAIN()`".to_owned()
+            }
+        };
     }
     let base = of_cpp(name).unwrap_or(name);
     let caller = symbols.iter().find(|of| of.wanted.iter().any(|own| own == name || mangles(own, base)));
@@ -103,24 +133,38 @@ fn why_missing(name: &str, symbols: &[Symbols]) -> String {
             "`{base}` is `static` in {own}, so no other file can call it: remove `static`, or move it to where it is called"
         );
     }
-    let by = by.unwrap_or("another file");
+    let calls = by.unwrap_or("another file");
     if of_cpp(name).is_some() {
         if let Some(of) = defined(&|own: &str| own == base, false) {
             return format!(
-                "{} defines `{base}` in C, but {by} calls a C++ function of that name: declare it as extern \"C\" in {by}",
+                "{} defines `{base}` in C, but {calls} calls a C++ function of that name: declare it as extern \"C\" in {calls}",
                 of.source
             );
         }
     } else if let Some(of) = defined(&|own: &str| mangles(own, base), false) {
         return format!(
-            "{} defines `{base}` in C++, but {by} calls a C function of that name: define it as extern \"C\" in {0}",
+            "{} defines `{base}` in C++, but {calls} calls a C function of that name: define it as extern \"C\" in {0}",
             of.source
         );
     }
-    format!(
-        "`{name}`, which {by} calls, is defined in no source, or only as `static`: add the file that defines it to `sources`, or its \
-         library to `link_flags`"
-    )
+    let remedy = match link {
+        LinkOf::Sources => {
+            return format!(
+                "`{name}`, which {calls} calls, is defined in no source, or only as `static`: add the file that defines it to \
+                 `sources`, or its library to `link_flags`"
+            );
+        }
+        LinkOf::Cargo => "declare its library in build.rs (cargo:rustc-link-lib)",
+        LinkOf::Build => "link the file or library that defines it",
+    };
+    // Objects of rustc are called by numbers.
+    let by =
+        by.filter(|_| link == LinkOf::Build).map(|by| format!(", which {by} calls,")).unwrap_or_default();
+    let other = match of_cpp(name) {
+        Some(_) => "",
+        None => "; if it is defined in C++, define it as extern \"C\"",
+    };
+    format!("`{name}`{by} is defined in nothing that is linked: {remedy}{other}")
 }
 
 fn why_twice(name: &str, symbols: &[Symbols]) -> String {
@@ -158,7 +202,7 @@ mod tests {
     #[test]
     fn a_missing_symbol_is_told_with_its_reason() {
         let calls = |wanted: &str| of("a.c", &["main"], &[], &[wanted]);
-        let why = |name: &str, all: &[Symbols]| why_missing(name, all);
+        let why = |name: &str, all: &[Symbols]| why_missing(name, all, LinkOf::Sources);
         let hidden = why("helper", &[calls("helper"), of("b.c", &[], &["helper"], &[])]);
         assert!(hidden.starts_with("`helper` is `static` in b.c"), "{hidden}");
         let of_cpp = why("helper", &[calls("helper"), of("b.cpp", &["_Z6helperPKhm"], &[], &[])]);
@@ -175,6 +219,24 @@ mod tests {
             "{gone}"
         );
         assert!(why("main", &[]).contains("ASSAY_MAIN()"));
+    }
+
+    #[test]
+    fn a_build_of_its_own_is_told_where_it_names_what_is_missing() {
+        let calls = [of("a.c", &["main"], &[], &["helper"])];
+        assert_eq!(
+            why_missing("helper", &calls, LinkOf::Build),
+            "`helper`, which a.c calls, is defined in nothing that is linked: link the file or library that defines it; if it is \
+             defined in C++, define it as extern \"C\""
+        );
+        let cpp = why_missing("helper(int)", &[], LinkOf::Build);
+        assert!(cpp.ends_with("link the file or library that defines it"), "called from C++: {cpp}");
+        let rust = [of("bench.7a-cgu.0", &["main"], &[], &["helper"])];
+        assert_eq!(
+            why_missing("helper", &rust, LinkOf::Cargo),
+            "`helper` is defined in nothing that is linked: declare its library in build.rs (cargo:rustc-link-lib); if it is defined \
+             in C++, define it as extern \"C\""
+        );
     }
 
     #[test]

@@ -2,10 +2,13 @@
 //!
 //! It is built by the user's cargo, in the folder of its Cargo.toml, so that toolchain files and settings hold; into a target
 //! folder of the store for each toolchain and flag set, so that neither the user's own builds nor each other's are undone.
-//! Flags go to rustc in `CARGO_ENCODED_RUSTFLAGS`, behind those of `RUSTFLAGS`; those that profiles decide over (optimisation,
-//! LTO, code-generation units, overflow checks, panics) in `CARGO_PROFILE_<NAME>_<KEY>`, as cargo would contradict them.
+//! Flags go to rustc by the stand-in for it that captures links, behind those that cargo gives it: cargo takes its own from one
+//! place only (`CARGO_ENCODED_RUSTFLAGS`, `RUSTFLAGS`, `target.*.rustflags` or `build.rustflags`), so a variable of ours would
+//! undo the user's. Those that profiles decide over (optimisation, LTO, code-generation units, overflow checks, panics) go into
+//! `CARGO_PROFILE_<NAME>_<KEY>`, as cargo would contradict them; `--profile=NAME` names another profile.
 
 use super::own::{OwnAsked, OwnOrder, Wanted};
+use crate::adopt::capture::RUSTC_FLAGS_VARIABLE;
 use crate::build::BuildFailure;
 use crate::build::text::{command_line, quote};
 use assay_pure::experiment::spec::CargoTarget;
@@ -38,12 +41,16 @@ pub fn order(
         .map_err(|error| asked.failure(format!("cannot read {}: {error}", manifest.display())))?;
     let place = asked.place("cargo", &manifest)?;
     let home = manifest.parent().unwrap_or(Path::new("/"));
-    let words = words(asked.compiler.toolchain(), &manifest, &place, target, features, profile);
+    let Flags { profile, set, rustc } = Flags::read(&asked.flags.flags, profile);
+    let words = words(asked.compiler.toolchain(), &manifest, &place, target, features, &profile);
+    let variable = |(key, value)| (format!("CARGO_PROFILE_{}_{key}", in_variables(&profile)), value);
+    let mut environment: Vec<(String, String)> = set.into_iter().map(variable).collect();
+    environment.extend((!rustc.is_empty()).then(|| (RUSTC_FLAGS_VARIABLE.to_owned(), rustc.join("\u{1f}"))));
     Ok(OwnOrder {
         before: Vec::new(),
         command: format!("cd {} && exec {}", quote(&home.to_string_lossy()), command_line(&words)),
-        environment: environment(&asked.flags.flags, profile, std::env::var("RUSTFLAGS").ok()),
-        wanted: wanted(target, profile),
+        environment,
+        wanted: wanted(target, &profile),
         folder: place,
     })
 }
@@ -96,70 +103,83 @@ fn wanted(target: &CargoTarget, profile: &str) -> Wanted {
     }
 }
 
-/// The variables that carry flags to rustc.
-fn environment(flags: &[String], profile: &str, already: Option<String>) -> Vec<(String, String)> {
-    let mut set = Vec::new();
-    let mut rest: Vec<String> = Vec::new();
-    let mut words = flags.iter().flat_map(|flag| flag.split_whitespace()).peekable();
-    while let Some(word) = words.next() {
-        let split = matches!(word, "-C" | "--codegen");
-        let value = if split {
-            words.peek().copied()
-        } else {
-            word.strip_prefix("-C").or_else(|| word.strip_prefix("--codegen="))
-        };
-        let of_profile = value.and_then(|value| {
-            let (name, value) = value.split_once('=')?;
-            let (_, key) = OF_PROFILES.iter().find(|(own, _)| *own == name)?;
-            Some((*key, value))
-        });
-        match of_profile {
-            Some((key, value)) => {
-                let profile = profile.to_uppercase().replace('-', "_");
-                set.push((format!("CARGO_PROFILE_{profile}_{key}"), value.to_owned()));
-                if split {
-                    words.next();
-                }
+/// A profile's name as variables have it.
+fn in_variables(profile: &str) -> String {
+    profile.to_uppercase().replace('-', "_")
+}
+
+/// The words of a flag set, by who is told.
+#[derive(Debug, PartialEq)]
+struct Flags {
+    /// The profile: that of the program, unless a word names another.
+    profile: String,
+    /// Keys of the profile.
+    set: Vec<(&'static str, String)>,
+    /// For rustc.
+    rustc: Vec<String>,
+}
+
+impl Flags {
+    fn read(flags: &[String], profile: &str) -> Self {
+        let mut found = Self { profile: profile.to_owned(), set: Vec::new(), rustc: Vec::new() };
+        let mut words = flags.iter().flat_map(|flag| flag.split_whitespace()).peekable();
+        while let Some(word) = words.next() {
+            let split = matches!(word, "-C" | "--codegen");
+            if let Some(name) = word.strip_prefix("--profile=") {
+                found.profile = name.to_owned();
+                continue;
             }
-            None => rest.push(word.to_owned()),
+            let value = if split {
+                words.peek().copied()
+            } else {
+                word.strip_prefix("-C").or_else(|| word.strip_prefix("--codegen="))
+            };
+            let of_profile = value.and_then(|value| {
+                let (name, value) = value.split_once('=')?;
+                let (_, key) = OF_PROFILES.iter().find(|(own, _)| *own == name)?;
+                Some((*key, value.to_owned()))
+            });
+            match of_profile {
+                Some(pair) => {
+                    found.set.push(pair);
+                    if split {
+                        words.next();
+                    }
+                }
+                None => found.rustc.push(word.to_owned()),
+            }
         }
+        found
     }
-    if !rest.is_empty() {
-        let already = already.unwrap_or_default();
-        let all: Vec<&str> = already.split_whitespace().chain(rest.iter().map(String::as_str)).collect();
-        set.push(("CARGO_ENCODED_RUSTFLAGS".into(), all.join("\u{1f}")));
-    }
-    set
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn told(flags: &[&str], already: Option<&str>) -> Vec<(String, String)> {
-        let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
-        environment(&flags, "release-fast", already.map(str::to_owned))
-    }
-
-    fn pair(name: &str, value: &str) -> (String, String) {
-        (name.into(), value.into())
-    }
-
     #[test]
     fn flags_go_to_rustc_and_what_profiles_decide_to_the_profile() {
-        assert_eq!(told(&[], Some("-Cx=y")), []);
+        let read = |flags: &[&str]| {
+            let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+            Flags::read(&flags, "release-fast")
+        };
+        let told = |profile: &str, set: &[(&'static str, &str)], rustc: &[&str]| Flags {
+            profile: profile.to_owned(),
+            set: set.iter().map(|&(key, value)| (key, value.to_owned())).collect(),
+            rustc: rustc.iter().map(|&word| word.to_owned()).collect(),
+        };
+        assert_eq!(read(&[]), told("release-fast", &[], &[]));
         assert_eq!(
-            told(&["-C target-cpu=native", "-Clto=fat", "-C", "opt-level=3", "--cfg", "fast"], Some("-g")),
-            [
-                pair("CARGO_PROFILE_RELEASE_FAST_LTO", "fat"),
-                pair("CARGO_PROFILE_RELEASE_FAST_OPT_LEVEL", "3"),
-                pair("CARGO_ENCODED_RUSTFLAGS", "-g\u{1f}-C\u{1f}target-cpu=native\u{1f}--cfg\u{1f}fast"),
-            ]
+            read(&["-C target-cpu=native", "-Clto=fat", "-C", "opt-level=3", "--cfg", "fast"]),
+            told(
+                "release-fast",
+                &[("LTO", "fat"), ("OPT_LEVEL", "3")],
+                &["-C", "target-cpu=native", "--cfg", "fast"]
+            )
         );
-        assert_eq!(
-            told(&["--codegen=codegen-units=1"], None),
-            [pair("CARGO_PROFILE_RELEASE_FAST_CODEGEN_UNITS", "1")]
-        );
+        let other = read(&["--codegen=codegen-units=1", "--profile=dist"]);
+        assert_eq!(other, told("dist", &[("CODEGEN_UNITS", "1")], &[]));
+        assert_eq!(in_variables("release-fast"), "RELEASE_FAST");
     }
 
     #[test]

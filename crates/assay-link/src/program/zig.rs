@@ -5,7 +5,8 @@
 //! is one call of a linker. No compiler but zig is needed. `zig build` tells its links in the same way; those of what is up to
 //! date are remembered beside its cache.
 //! Limits: zig tells words without quotes, so a path with a blank is put together again by looking for it; zig's own linker, which
-//! Debug takes unless it is told otherwise, gives functions no order and is refused by name. Tried with zig 0.15.2.
+//! Debug takes unless it is told otherwise, gives functions no order and is refused by name. Tried with zig 0.15.2, 0.16.0 and
+//! 0.17.1.
 
 use super::own::{OwnAsked, OwnOrder, Wanted};
 use crate::build::text::{command_line, quote};

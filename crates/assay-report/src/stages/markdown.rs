@@ -1,6 +1,7 @@
 //! The diary as Markdown: the answer first, then the tables of the terminal with all their columns.
 
 use super::answer::next;
+use super::not_measured::not_measured;
 use super::page::StagesPage;
 use super::terminal::{DISTANCES, components, components_title, distances, of_role, role_title};
 use crate::page::ClaimStatus;
@@ -39,10 +40,8 @@ pub fn markdown(page: &StagesPage, pictures: &[PictureReference]) -> String {
             text += &format!("- {stage} compared with {baseline} in {role}: {}\n", escape(trap));
         }
     }
-    for (entrant, why) in page.entrants.iter().filter_map(|entrant| Some((entrant, entrant.failed.as_ref()?)))
-    {
-        let why = why.lines().next().unwrap_or_default();
-        text += &format!("- {} was not measured: {}\n", escape(&entrant.name), escape(why));
+    for cause in not_measured(page) {
+        text += &format!("- not measured: {}: {}\n", escape(&cause.what()), escape(cause.brief()));
     }
     text += &claims(page);
     text += &format!(

@@ -1,6 +1,7 @@
 //! The view on a terminal.
 
 use super::answer::next;
+use super::not_measured::not_measured;
 use super::page::{Against, Brought, EntrantKind, PageRole, StageStep, StagesPage};
 use super::words::{
     StageRow, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict,
@@ -14,9 +15,6 @@ use crate::table::{Column, Entry, Table};
 use crate::terminal::claims;
 use assay_pure::verdict::CountSource;
 use assay_pure::words;
-
-/// Stages that are named where one cause is of many.
-const MOST_NAMED: usize = 3;
 
 /// The page as text, `width` columns wide.
 pub fn render_stages(page: &StagesPage, width: usize, colour: bool, detail: Detail) -> String {
@@ -253,44 +251,14 @@ fn reasons(page: &StagesPage, detail: Detail, sheet: &mut Sheet) {
 }
 
 fn failures(page: &StagesPage, sheet: &mut Sheet) {
-    let mut lines: Vec<(String, String)> = Vec::new();
-    for entrant in &page.entrants {
-        lines.extend(entrant.failed.as_ref().map(|why| (entrant.name.clone(), why.clone())));
-    }
-    for role in &page.roles {
-        for cell in &role.cells {
-            let known = page.entrant(&cell.entrant).is_some_and(|entrant| entrant.failed.is_some());
-            let what = format!("{} as {}", cell.entrant, role.name);
-            lines.extend(cell.failed.as_ref().filter(|_| !known).map(|why| (what, why.clone())));
-        }
-    }
-    for session in &page.sessions {
-        lines.extend(session.spoilt.iter().map(|spoilt| {
-            (format!("{} of {}", words::plural(spoilt.visits, "run"), spoilt.entrant), spoilt.reason.clone())
-        }));
-    }
-    if lines.is_empty() {
+    let causes = not_measured(page);
+    if causes.is_empty() {
         return;
     }
     sheet.heading("Not measured");
-    // One cause of many failures is told once.
-    let mut causes: Vec<(&str, Vec<&str>, &str)> = Vec::new();
-    for (what, why) in &lines {
-        let first = why.lines().next().unwrap_or_default();
-        match causes.iter_mut().find(|(own, ..)| *own == first) {
-            Some((_, of, _)) => of.push(what),
-            None => causes.push((first, vec![what], why)),
-        }
-    }
-    for (first, of, why) in causes {
-        let named = &of[..of.len().min(MOST_NAMED)];
-        let what = match of.len() - named.len() {
-            0 => words::list(named),
-            more => format!("{} and {more} more", named.join(", ")),
-        };
-        let mut parts = why.lines();
-        sheet.labelled(Ink::Bad, &format!("  {what}: "), first);
-        parts.next();
+    for cause in causes {
+        let mut parts = cause.why.lines();
+        sheet.labelled(Ink::Bad, &format!("  {}: ", cause.what()), parts.next().unwrap_or_default());
         for line in parts {
             sheet.quoted(Ink::Dim, "    ", line);
         }

@@ -48,6 +48,31 @@ fn the_answer_comes_first_and_names_what_brought_most_and_the_ghost() {
     }
 }
 
+#[test]
+fn what_fails_29_stages_is_told_once_with_its_log() {
+    let mut page = sample::diary();
+    let mut broken = page.entrants[4].clone();
+    page.roles.iter_mut().for_each(|role| role.cells.clear());
+    page.sessions.iter_mut().for_each(|session| session.spoilt.clear());
+    let why = "the build failed: exit status 3: no zig 0.15.2 here\n    line of the log";
+    page.entrants = (1..=29)
+        .map(|number| {
+            (broken.name, broken.failed) = (format!("stage{number}"), Some(why.to_owned()));
+            broken.clone()
+        })
+        .collect();
+    let what = "stage1, stage2, stage3 and 26 more: the build failed: exit status 3: no zig 0.15.2 here\n";
+    for (text, told) in [
+        (render_stages(&page, 200, false, Detail::Brief), format!("  {what}")),
+        (markdown(&page, &[]), format!("- not measured: {what}")),
+    ] {
+        assert!(text.contains(&told), "{text}");
+        assert_eq!(text.matches("no zig 0.15.2 here").count(), 1, "{text}");
+    }
+    let text = render_stages(&page, 200, false, Detail::Brief);
+    assert_eq!(text.matches("line of the log").count(), 1, "{text}");
+}
+
 fn with(change: impl Fn(&mut StagesPage)) -> String {
     let mut page = sample::diary();
     change(&mut page);

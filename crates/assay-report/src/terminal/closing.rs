@@ -8,8 +8,8 @@ use assay_pure::words;
 
 /// Failures shown in the brief view.
 const MOST_FAILURES: usize = 8;
-/// Lines of a compiler's words for each of them.
-const MOST_LINES: usize = 30;
+/// Lines of a compiler's or linker's words for each of them: more than a screen, as the first is rarely the one that counts.
+const MOST_LINES: usize = 200;
 
 /// Adds the sections.
 pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
@@ -231,5 +231,20 @@ mod tests {
             ]
         );
         assert_eq!(alike(&failures, Detail::Full).len(), failures.len());
+    }
+
+    #[test]
+    fn a_compilers_words_are_not_cut_below_200_lines() {
+        let told = |lines: usize| {
+            let mut page = crate::sample::page();
+            let words: String = (1..=lines).map(|number| format!("\nld: line {number}")).collect();
+            page.failures = vec![failed("gcc-12, O2", &format!("cannot link{words}"))];
+            let mut sheet = Sheet::new(100, false);
+            failures(&page, Detail::Brief, &mut sheet);
+            sheet.into_text()
+        };
+        let (whole, cut) = (told(200), told(201));
+        assert!(whole.ends_with("ld: line 200\n") && !whole.contains("--all"), "{whole}");
+        assert!(cut.contains("ld: line 200\n") && cut.ends_with("[1 more line: --all]\n"), "{cut}");
     }
 }

@@ -254,12 +254,51 @@ fn hint(asked: &CampaignRequest) -> Option<String> {
 /// what was interrupted.
 pub fn exit_code(page: &Page) -> u8 {
     let failed = page.failures.iter().any(|failure| failure.kind == FailureKind::Failed);
-    match (page.campaign.stopped_because, &page.gate) {
+    code_of(page.campaign.stopped_because, failed, page.gate.as_ref())
+}
+
+fn code_of(stopped: Stopped, has_failures: bool, gate: Option<&GateResult>) -> u8 {
+    match (stopped, gate) {
         (Stopped::Nothing, _) => UNABLE,
         (_, Some(gate)) if !gate.failed.is_empty() => FAILED,
         (Stopped::Interrupted, None) => FAILED,
-        _ if failed => FAILED,
+        _ if has_failures => FAILED,
         (_, Some(gate)) if !gate.passed => UNABLE,
         _ => DONE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_tells_a_failed_gate_from_an_undecided_one() {
+        let gate = |failed: &[&str], undecided: &[&str]| GateResult {
+            gate: "slower:2%".into(),
+            passed: failed.is_empty() && undecided.is_empty(),
+            failed: failed.iter().map(|&name| name.to_owned()).collect(),
+            undecided: undecided.iter().map(|&name| name.to_owned()).collect(),
+            unmatched: Vec::new(),
+        };
+        let (passed, failed) = (gate(&[], &[]), gate(&["slow"], &["wide"]));
+        let undecided = gate(&[], &["wide"]);
+        for (stopped, has_failures, gate, code) in [
+            (Stopped::Decided, false, None, DONE),
+            (Stopped::Decided, false, Some(&passed), DONE),
+            (Stopped::Decided, true, None, FAILED),
+            (Stopped::Decided, true, Some(&passed), FAILED),
+            (Stopped::Decided, false, Some(&failed), FAILED),
+            (Stopped::Budget, false, Some(&failed), FAILED),
+            (Stopped::Budget, false, Some(&undecided), UNABLE),
+            (Stopped::Budget, false, None, DONE),
+            (Stopped::Interrupted, false, None, FAILED),
+            (Stopped::Interrupted, false, Some(&undecided), UNABLE),
+            (Stopped::Interrupted, false, Some(&failed), FAILED),
+            (Stopped::Nothing, true, Some(&failed), UNABLE),
+            (Stopped::Nothing, true, None, UNABLE),
+        ] {
+            assert_eq!(code_of(stopped, has_failures, gate), code, "{stopped:?}, {has_failures}, {gate:?}");
+        }
     }
 }

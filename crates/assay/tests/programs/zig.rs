@@ -82,6 +82,53 @@ fn a_program_of_a_build_file_is_built_by_zig_and_placed_also_when_it_is_up_to_da
     assert!(printed.contains("installs no program bensh; it installs bench"), "{printed}");
 }
 
+/// The modes of zig as flag sets, each in one placement.
+fn with_modes(project: &Copied) {
+    project.edit("experiment.toml", "rotations = 3", "rotations = 1\nmax_rotations = 1\nphases = [0]");
+    let modes = "[flags]\nfast = [\"-OReleaseFast\"]\nsafe = [\"-OReleaseSafe\"]\nsmall = [\"-OReleaseSmall\"]\n\n\
+                 [flags.debug]\nflags = [\"-ODebug\"]\nallow_unoptimised = true\n\n[inputs.bytes]";
+    project.edit("experiment.toml", "[inputs.bytes]", modes);
+}
+
+/// No cell failed, and there is one of each mode.
+fn has_all_modes(page: &Value) {
+    assert_eq!(page["failures"], json!([]), "{}", page["answer"]);
+    let sets = page["flag_sets"].as_array().expect("flag sets");
+    let names: Vec<&str> = sets.iter().filter_map(|set| set["name"].as_str()).collect();
+    assert_eq!(names, ["fast", "safe", "small", "debug"]);
+    for name in names {
+        let mut cells = page["cells"].as_array().expect("cells").iter();
+        assert!(cells.any(|cell| cell["flags"] == name && cell["ns_per_unit"].is_number()), "{name}");
+    }
+}
+
+#[test]
+fn modes_from_debug_to_release_fast_are_an_axis_of_files_and_of_a_build_file() {
+    let Some(zig) = zig() else { return };
+    let project = Copied::from_fixture("zig");
+    with_modes(&project);
+    has_all_modes(&page(&project, &zig));
+    let mut harness = Command::new(env!("CARGO_BIN_EXE_assay"));
+    let written = harness.args(["harness", "zig", "assay"]).current_dir(project.place()).output();
+    assert!(written.expect("assay starts").status.success());
+    project.edit("experiment.toml", "zig = [\"bench.zig\"]", "zig = \"build.zig\"\nbin = \"bench\"");
+    has_all_modes(&page(&project, &zig));
+}
+
+#[test]
+fn a_second_input_is_read_by_a_program_in_zig() {
+    let Some(zig) = zig() else { return };
+    let project = Copied::from_fixture("zig");
+    let reading = "var digest: u64 = assay.input(data, \"table\")[99];\n    for (data)";
+    project.edit("bench.zig", "var digest: u64 = 0;\n    for (data)", reading);
+    project.edit("experiment.toml", "rotations = 3", "rotations = 1\nmax_rotations = 1\nphases = [0]");
+    let with = "format = \"bytes\"\nwith = { table = \"zeros\" }\n\n[inputs.zeros]\ngenerator = \"uniform_value\"\nmax = 0\n\
+                units = 100\nformat = \"bytes\"";
+    project.edit("experiment.toml", "format = \"bytes\"", with);
+    project.edit("experiment.toml", "[\"loop\", \"same\", \"eight\", \"fresh\"]", "[\"loop\", \"same\"]");
+    assert_eq!(page(&project, &zig)["failures"], json!([]));
+}
+
 #[test]
 fn a_new_experiment_in_zig_is_measured_as_it_was_written() {
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -410,10 +410,38 @@ fn another_version_of_the_protocol_is_told_with_the_remedy() {
 fn a_variant_that_the_program_lacks_is_told_with_those_it_has() {
     let Some(lab) = Lab::with_fault("no_variant") else { return };
     let said = lab.run(&[]);
-    said.assert_code(1);
+    said.assert_code(3);
     assert_eq!(lab.column("SELECT variant FROM failure ORDER BY variant"), ["faulty", "plain"]);
     said.assert_errors(&["does not register a variant `plain` (it registers: honest; "]);
-    assert!(has_figure(&lab.page(), "honest"));
+    assert_eq!(
+        lab.count("SELECT count(*) FROM sample"),
+        0,
+        "nothing is left to compare, so nothing is measured"
+    );
+}
+
+#[test]
+fn one_of_two_variants_that_is_not_registered_is_told_before_anything_is_measured() {
+    let function = |name: &str| {
+        format!(
+            "static uint64_t {name}(const uint8_t *data, size_t size)\n{{\n    return data[0] + size;\n}}\n"
+        )
+    };
+    let program = format!(
+        "#include <assay.h>\n{}{}ASSAY_VARIANT(\"honest\", honest)\nASSAY_MAIN()\n",
+        function("forgotten"),
+        function("honest")
+    );
+    for (asked, told) in [
+        ("forgotten", "`forgotten` is a function of program.c, but no ASSAY_VARIANT registers it"),
+        ("honesd", "does not register a variant `honesd`; did you mean `honest`? (it registers: honest"),
+    ] {
+        let Some(lab) = Lab::with_program(&program, &["honest", asked]) else { return };
+        let said = lab.run(&[]);
+        said.assert_code(3);
+        said.assert_errors(&[told]);
+        assert_eq!(lab.count("SELECT count(*) FROM sample"), 0, "{asked}");
+    }
 }
 
 /// Each program of `fixtures/faults` is run by a test here.

@@ -5,6 +5,7 @@ use super::failure::{self, BuildError, FailedBuild, NothingCaptured};
 use super::link::CapturedLink;
 use super::linkers::{LINKERS, link_anew};
 use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, runner, rust, sections, zig};
+use crate::build::unresolved::{self, LinkOf};
 use assay_linux::family::dying_with_us;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -278,7 +279,8 @@ impl BuildFolders {
     }
 
     fn failed(self, asked: &BuildAsked, status: ExitStatus) -> BuildError {
-        let log = fs::read(&self.log).unwrap_or_default();
+        let log = String::from_utf8_lossy(&fs::read(&self.log).unwrap_or_default()).into_owned();
+        let link = if log.contains("error: linking with `") { LinkOf::Cargo } else { LinkOf::Build };
         let ended = match (status.code(), status.signal()) {
             (Some(code), _) => format!("exit status {code}"),
             (None, Some(signal)) => format!("killed by signal {signal}"),
@@ -286,12 +288,24 @@ impl BuildFolders {
         };
         BuildError::Failed(Box::new(FailedBuild {
             command: asked.command.clone(),
-            folder: self.folder,
+            folder: self.folder.clone(),
             code: status.code(),
             ended,
-            tail: failure::telling_lines(&String::from_utf8_lossy(&log)),
+            symbol: unresolved::told(&log, &self.objects_of_the_failed_link(), link),
+            tail: failure::telling_lines(&log),
             log: self.log,
         }))
+    }
+
+    /// What the build itself gave to its last link that made nothing, in the copies that were kept.
+    fn objects_of_the_failed_link(&self) -> Vec<PathBuf> {
+        let calls = LinkerCall::read_all(&self.calls).unwrap_or_default();
+        let is_it = |call: &&LinkerCall| {
+            !call.inputs.is_empty() && !call.is_made() && !copies::is_probe(&call.output())
+        };
+        let failed = calls.iter().rev().find(is_it);
+        let kept = failed.iter().flat_map(|call| &call.inputs).filter_map(|input| input.kept.clone());
+        kept.filter(|file| file.extension().is_some_and(|ending| ending == "o" || ending == "a")).collect()
     }
 
     /// The links whose outputs are there, under whatever name.

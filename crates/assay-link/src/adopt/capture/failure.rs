@@ -48,6 +48,8 @@ pub struct FailedBuild {
     pub code: Option<i32>,
     /// How it ended, in words.
     pub ended: String,
+    /// The symbol that a link misses or has twice, and what ends that.
+    pub symbol: Option<String>,
     /// The last lines that it wrote.
     pub tail: Vec<String>,
     /// All that it wrote.
@@ -57,8 +59,11 @@ pub struct FailedBuild {
 impl fmt::Display for FailedBuild {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let folder = text::quote(&self.folder.to_string_lossy());
-        let cause = cause(&self.tail).map(|line| format!(": {}", line.trim())).unwrap_or_default();
-        write!(out, "the build failed: {}{cause}", self.ended)?;
+        let cause = || self.symbol.as_deref().or_else(|| cause(&self.tail).map(|line| line.trim()));
+        write!(out, "the build failed: {}", self.ended)?;
+        if let Some(cause) = cause() {
+            write!(out, ": {cause}")?;
+        }
         if let Some(remedy) = self.remedy() {
             write!(out, ". {remedy}")?;
         }
@@ -240,8 +245,10 @@ pub enum ReplayError {
     Failed {
         /// How it ended, in words.
         ended: String,
-        /// The last lines that it wrote.
+        /// The lines that tell of its errors, else the last ones that it wrote.
         tail: Vec<String>,
+        /// All that it wrote; none where that could not be kept.
+        log: Option<PathBuf>,
         /// The call, as one can paste it into a shell.
         command: String,
     },
@@ -275,10 +282,11 @@ impl fmt::Display for ReplayError {
                  it from the measured build, or vary only the environment"
             ),
             Self::Linker { linker, why } => write!(out, "{}: {why}", linker.display()),
-            Self::Failed { ended, tail, command } => {
-                write!(out, "the replayed link failed: {ended}")?;
+            Self::Failed { ended, tail, log, command } => {
+                let cause = cause(tail).map(|line| format!(": {}", line.trim())).unwrap_or_default();
+                write!(out, "the replayed link failed: {ended}{cause}\n  command: {command}")?;
                 tail.iter().try_for_each(|line| write!(out, "\n    {line}"))?;
-                write!(out, "\n  command: {command}")
+                log.iter().try_for_each(|log| write!(out, "\n  the whole log: {}", log.display()))
             }
             Self::Unreadable { file, why } => write!(out, "{}: {why}", file.display()),
             Self::Unwritten { file, why } => write!(out, "cannot write {}: {why}", file.display()),
@@ -300,6 +308,7 @@ mod tests {
             folder: "/src".into(),
             code: Some(2),
             ended: "exit status 2".into(),
+            symbol: None,
             tail: telling_lines(&log),
             log: "/store/log".into(),
         };
@@ -312,6 +321,22 @@ mod tests {
             "{text}"
         );
         assert!(text.ends_with("    line 30\n  the whole log: /store/log"), "{text}");
+    }
+
+    #[test]
+    fn a_failed_replay_tells_its_error_first_and_where_its_log_is() {
+        let log = "ld: a.o: in function `main':\na.c:(.text+0x9): undefined reference to `helper'\n";
+        let failed = ReplayError::Failed {
+            ended: "exit status 1".into(),
+            tail: telling_lines(log),
+            log: Some("/store/orders/0a.log".into()),
+            command: "cd /src && ld a.o".into(),
+        };
+        assert_eq!(
+            failed.to_string(),
+            "the replayed link failed: exit status 1: a.c:(.text+0x9): undefined reference to `helper'\n  command: cd /src && ld a.o\n    \
+             ld: a.o: in function `main':\n    a.c:(.text+0x9): undefined reference to `helper'\n  the whole log: /store/orders/0a.log"
+        );
     }
 
     #[test]
@@ -357,6 +382,7 @@ mod tests {
                 folder: "/src".into(),
                 code: Some(1),
                 ended: "exit status 1".into(),
+                symbol: None,
                 tail: telling_lines(line),
                 log: "/store/log".into(),
             };

@@ -7,7 +7,7 @@ use super::kept::Stamp;
 use super::linker::{self, KnownLinker};
 use super::program::{BuiltObjects, PlacementLimit};
 use super::response;
-use super::words::{PartRole, Parts};
+use super::words::{self, PartRole, Parts};
 use super::zig;
 use crate::build::{self, Link, LinkerKind, OrderError, Ordering, text};
 use assay_pure::inputs::{digest, short_digest};
@@ -256,9 +256,13 @@ impl CapturedLink {
         Ok(folder.join(self.output.file_name().unwrap_or_default()))
     }
 
-    /// The words with what is written redirected and what has vanished replaced by what was kept.
+    /// The words with what is written redirected and what has vanished replaced by what was kept. Symbols stay: without them no
+    /// function's place is known, and nothing that is loaded depends on them.
     fn resolved(&self, path: &Path) -> Result<Words, ReplayError> {
         let mut own = self.call.words.clone();
+        if !self.call.zig {
+            words::keep_symbols(&mut own, &self.parts);
+        }
         let mut set = |word: usize, at: usize, value: &Path| {
             own[word].truncate(at);
             own[word].push_str(&value.to_string_lossy());
@@ -434,6 +438,7 @@ impl CapturedLink {
                 (None, signal) => format!("killed by signal {}", signal.unwrap_or_default()),
             },
             tail: failure::telling_lines(&String::from_utf8_lossy(&said)),
+            log: self.keep(&said, "log").ok(),
             command: format!("cd {folder} && {}", text::command_line(&all)),
         }
     }
@@ -450,7 +455,8 @@ impl CapturedLink {
         let mut functions = match layout::functions(&elf) {
             Err(error @ LayoutError::NoSymbols) => {
                 limits.push(PlacementLimit::from(format!(
-                    "the addresses of functions cannot be read: {error}"
+                    "{error}. Functions are still moved, and the program tells where its variants are; but identical code cannot be \
+                     proven, and no companions are named"
                 )));
                 Vec::new()
             }

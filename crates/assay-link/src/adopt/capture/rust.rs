@@ -7,7 +7,7 @@
 //! driver it is. Limits: `build.rustc-wrapper` of cargo's configuration is passed over; a rustc that is called without
 //! cargo is not seen where it takes its own linker.
 
-use super::{DRIVER_VARIABLE, LINKERS_VARIABLE, WRAPPER_VARIABLE};
+use super::{DRIVER_VARIABLE, LINKERS_VARIABLE, RUSTC_FLAGS_VARIABLE, WRAPPER_VARIABLE};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -41,9 +41,11 @@ pub fn become_driver(driver: &OsStr, words: &[OsString]) -> io::Error {
 /// Becomes rustc, or the wrapper that the user has for it; returns only if that fails. The first word is rustc.
 pub fn become_rustc(words: &[OsString]) -> io::Error {
     let wrapper = std::env::var_os(WRAPPER_VARIABLE).filter(|wrapper| !wrapper.is_empty());
+    let flags = std::env::var(RUSTC_FLAGS_VARIABLE).ok();
+    let words = with_flags(words, flags.as_deref());
     let mut all: Vec<OsString> = wrapper.into_iter().chain(words.iter().cloned()).collect();
     let mut variable = None;
-    if let Some(driver) = linking_driver(words)
+    if let Some(driver) = linking_driver(&words)
         && let Ok(stand_in) = stand_in_for(&driver)
     {
         let mut option = OsString::from("linker=");
@@ -58,6 +60,14 @@ pub fn become_rustc(words: &[OsString]) -> io::Error {
         command.env(DRIVER_VARIABLE, driver);
     }
     command.exec()
+}
+
+/// The words, and behind them those of the experiment where it compiles something or tells what compiling would find: cargo asks
+/// for the features of the processor.
+fn with_flags(words: &[OsString], flags: Option<&str>) -> Vec<OsString> {
+    let compiles = words.iter().any(|word| word == "--crate-name");
+    let flags = flags.filter(|_| compiles).into_iter().flat_map(|flags| flags.split('\u{1f}'));
+    words.iter().cloned().chain(flags.map(OsString::from)).collect()
 }
 
 /// The driver that this call of rustc would use, if it may link and links through a driver of gcc's kind.
@@ -132,6 +142,20 @@ mod tests {
         );
         assert_eq!(of("rustc --crate-name x --target aarch64-unknown-linux-gnu").as_deref(), Some("cc"));
         assert_eq!(of("rustc --crate-name x --codegen linker=c++").as_deref(), Some("c++"));
+    }
+
+    #[test]
+    fn the_experiments_flags_come_behind_all_others_of_what_compiles() {
+        let told = |words: &str| {
+            let words: Vec<OsString> = words.split(' ').map(OsString::from).collect();
+            with_flags(&words, Some("-C\u{1f}target-cpu=native")).join(OsStr::new(" "))
+        };
+        assert_eq!(
+            told("rustc --crate-name x -Ctarget-cpu=x86-64-v2"),
+            "rustc --crate-name x -Ctarget-cpu=x86-64-v2 -C target-cpu=native"
+        );
+        assert_eq!(told("rustc -vV"), "rustc -vV");
+        assert_eq!(with_flags(&["rustc".into(), "--crate-name".into()], None).len(), 2);
     }
 
     #[test]

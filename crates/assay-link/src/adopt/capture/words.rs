@@ -72,6 +72,18 @@ impl Parts {
     }
 }
 
+/// Takes no more away than debug information.
+///
+/// Input: the words of a linker, not of a driver, and what they are.
+pub fn keep_symbols(words: &mut [String], parts: &Parts) {
+    for (at, word) in words.iter_mut().enumerate() {
+        let is_value = parts.parts.iter().any(|part| part.word == at);
+        if !is_value && ["-s", "-strip-all", "--strip-all"].contains(&word.as_str()) {
+            *word = "--strip-debug".to_owned();
+        }
+    }
+}
+
 /// What an option's value is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
@@ -314,6 +326,15 @@ mod tests {
 
     fn of(text: &str, role: PartRole) -> Vec<String> {
         read(text).0.into_iter().filter(|(found, _)| *found == role).map(|(_, value)| value).collect()
+    }
+
+    #[test]
+    fn a_link_that_strips_all_keeps_its_symbols() {
+        let mut words: Vec<String> =
+            ["-s", "-o", "-s", "a.o", "--strip-all", "-soname", "x", "-S"].map(str::to_owned).to_vec();
+        let parts = parse(&words);
+        keep_symbols(&mut words, &parts);
+        assert_eq!(words, ["--strip-debug", "-o", "-s", "a.o", "--strip-debug", "-soname", "x", "-S"]);
     }
 
     #[test]

@@ -73,17 +73,17 @@ pub fn run(arguments: &RunArguments, listed: &ListedExperiments) -> Result<u8> {
     if !arguments.prints_data() {
         screen::show(&together(&done[..reached], listed));
     }
-    Ok(code_of(&done[..reached], reached < done.len(), arguments.gate.is_some()))
+    let codes: Vec<u8> = done[..reached].iter().map(Measured::exit_code).collect();
+    Ok(code_of(&codes, reached < done.len(), arguments.gate.is_some()))
 }
 
 /// The code of all: a gate on what was not measured is undecided.
-fn code_of(done: &[Measured], is_cut: bool, has_gate: bool) -> u8 {
-    let codes: Vec<u8> = done.iter().map(Measured::exit_code).collect();
+fn code_of(codes: &[u8], is_cut: bool, has_gate: bool) -> u8 {
     match (codes.contains(&FAILED), is_cut) {
         (true, _) => FAILED,
         (false, true) if has_gate => UNABLE,
         (false, true) => FAILED,
-        (false, false) => codes.into_iter().max().unwrap_or(DONE),
+        (false, false) => codes.iter().copied().max().unwrap_or(DONE),
     }
 }
 
@@ -198,6 +198,21 @@ mod tests {
         assert!((shares.next(2).unwrap() - 2.6).abs() < 1e-9);
         let mut own = Shares::of(vec![10.0], None);
         assert_eq!((own.next(0), own.measured(None, 99.0)), (None, None));
+    }
+
+    #[test]
+    fn a_failure_outweighs_what_is_undecided_and_that_what_passed() {
+        for (codes, is_cut, has_gate, code) in [
+            (&[DONE, DONE][..], false, true, DONE),
+            (&[DONE, UNABLE, DONE], false, true, UNABLE),
+            (&[UNABLE, FAILED, DONE], false, true, FAILED),
+            (&[DONE], true, true, UNABLE),
+            (&[DONE], true, false, FAILED),
+            (&[FAILED], true, true, FAILED),
+            (&[], false, false, DONE),
+        ] {
+            assert_eq!(code_of(codes, is_cut, has_gate), code, "{codes:?}, {is_cut}, {has_gate}");
+        }
     }
 
     #[test]
