@@ -1,13 +1,30 @@
 // node test.cjs FOLDER ADDRESS [keep]: every page of the folder, and the server at the address, in Chromium; `keep` a picture of each.
 const { chromium } = require("playwright-core");
-const { readFileSync, readdirSync, writeFileSync } = require("node:fs");
+const { existsSync, readFileSync, readdirSync, statSync, writeFileSync } = require("node:fs");
 const { join } = require("node:path");
 
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const [folder, address, keep] = process.argv.slice(2);
 const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-/** Charts of each page at least. */
-const CHARTS = { "campaign.html": 3, "hostile.html": 2, "sweep.html": 2, "comparison.html": 2, "diary.html": 2, "sites.html": 1, "beside.html": 6, "failed.html": 3, "history.html": 1, "limits.html": 3 };
+/** The page of branch sites is only there where QEMU counts instructions, which a roofline needs. */
+const counted = existsSync(join(folder, "sites.html"));
+const ROOFLINE = counted ? ["Roofline"] : [];
+/** Titles of the charts of each page, without the version of the compiler. */
+const CHARTS = {
+  "campaign.html": ["Differences", "Where it wins", "Every sample", "Limits of the machine", ...ROOFLINE],
+  "hostile.html": ["Differences", "Where it wins", "Limits of the machine", ...ROOFLINE],
+  "failed.html": ["Differences", "Every sample", "Limits of the machine"],
+  "beside.html": ["Differences", "Where it wins", "Every sample", "Limits of the machine", ...ROOFLINE, "Differences", "Every sample", "Limits of the machine"],
+  "sweep.html": ["Who wins where: short, gcc O1", "Times over units: short, gcc O1", "Who wins where: short, gcc O2", "Times over units: short, gcc O2", "Every sample"],
+  "comparison.html": ["sh -c : relative to true", "Every sample"],
+  "diary.html": ["Waterfall: push", "Waterfall: pop", "Every sample"],
+  "history.html": ["go: BenchmarkDecodeWithTheLongestNameThatAnyBenchmarkHas/case_1"],
+  "limits.html": ["Bandwidth, GB/s", "Latency, ns", "Time of one"],
+  "sites.html": ["Mispredictions by site"],
+  "other.html": [],
+};
+/** A page is sent by mail. */
+const MOST_BYTES = 3_000_000;
 /** Data without a page of their own: no answer, no chart. */
 const OTHER = "other.html";
 
@@ -131,6 +148,15 @@ async function byMouse(page, name) {
   await page.mouse.up();
   check((await stage.innerHTML()) !== before, `${name}: dragging does not zoom`);
   await stage.dblclick({ position: { x: 5, y: 5 } });
+  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height / 2);
+  const whole = await stage.innerHTML();
+  await page.keyboard.down("Control");
+  await page.mouse.wheel(0, -120);
+  await page.keyboard.up("Control");
+  await page.waitForFunction(([one, before]) => one.innerHTML !== before, [await stage.elementHandle(), whole], { timeout: 10_000 }).catch(() => {});
+  check((await stage.innerHTML()) !== whole, `${name}: Ctrl and the wheel do not zoom`);
+  await page.keyboard.press("Escape");
+  await stage.dblclick({ position: { x: 5, y: 5 } });
   const select = page.locator(".filter select").first();
   if ((await select.count()) > 0) {
     await select.selectOption({ index: 1 });
@@ -166,6 +192,12 @@ async function content(page, name) {
     const height = await page.evaluate(() => document.documentElement.scrollHeight);
     check(height < 6000, `${name}: ${height} pixels of raw data`);
   }
+  if (["campaign.html", "sweep.html", "comparison.html", "diary.html"].includes(name)) {
+    check((await page.getByText("Measure it again:").count()) === 1, `${name}: not told how it is repeated`);
+    for (const fact of ["processor", "kernel"]) check((await page.locator("dt", { hasText: new RegExp(`^${fact}$`) }).count()) === 1, `${name}: its machine has no ${fact}`);
+  }
+  if (["campaign.html", "sweep.html", "diary.html"].includes(name)) check((await page.getByRole("columnheader", { name: "SHA-256" }).count()) > 0, `${name}: nothing is identified`);
+  if (["campaign.html", "sweep.html"].includes(name)) check((await page.locator("dt", { hasText: /^flags$/ }).count()) === 1, `${name}: no flags`);
   if (name === "limits.html") check((await page.getByText("instructions per cycle at best").count()) > 0, `${name}: no answer`);
   if (name === "failed.html") check((await page.getByRole("heading", { name: "Not measured" }).count()) === 1, `${name}: nothing failed`);
   if (name === "beside.html") {
@@ -193,19 +225,56 @@ async function content(page, name) {
   }
 }
 
-/** A straggler among the samples is counted at the border, and the others keep their width. */
-async function straggler(browser) {
-  const text = readFileSync(join(folder, "campaign.html"), "utf8");
+/** The data of a page, and the page with others. @param {string} name */
+function dataOf(name) {
+  const text = readFileSync(join(folder, name), "utf8");
   const open_ = 'id="data">';
   const begin = text.indexOf(open_) + open_.length;
   const end = text.indexOf("<", begin);
-  const data = JSON.parse(text.slice(begin, end));
+  const with_ = (/** @type {any} */ data) => text.slice(0, begin) + JSON.stringify(data).replace(/</g, "\\u003c") + text.slice(end);
+  return { data: JSON.parse(text.slice(begin, end)), with_ };
+}
+
+/** A history over runs, days and commits, by machine and by compiler: each choice shows something else. */
+async function choices(browser) {
+  const { data, with_ } = dataOf("history.html");
+  data.shown[0].page.runs.forEach((run, at) => {
+    run.revision = String(Math.floor(at / 2)).repeat(40).slice(0, 40);
+    run.compilers = [at < 7 ? "gcc-12 12.2.0" : "gcc-13 13.1.0"];
+  });
+  const changed = join(folder, "choices.html");
+  writeFileSync(changed, with_(data));
+  const { page, context, seen } = await open(browser, `file://${changed}`);
+  const ticks = () => page.evaluate(() => [...document.querySelectorAll(".stage [aria-label='x-axis tick label'] text")].map((one) => one.textContent).join(" "));
+  const legend = () => page.locator("figure .legend li").allTextContents();
+  const along = page.getByLabel("Along");
+  const seenTicks = new Map();
+  for (const option of await along.locator("option").allTextContents()) {
+    await along.selectOption(option);
+    await settled(page);
+    seenTicks.set(option, await ticks());
+    await inside(page, `history along ${option}`);
+  }
+  check([...seenTicks.keys()].join() === "run,day,commit", `a history can be shown along ${[...seenTicks.keys()].join()}`);
+  check(new Set(seenTicks.values()).size === 3, `axes of a history are alike: ${[...seenTicks.values()].join(" | ")}`);
+  check(/2026-10-\d\d/.test(seenTicks.get("day")) && /1111111/.test(seenTicks.get("commit")), `axes of a history: ${[...seenTicks.values()].join(" | ")}`);
+  check((await legend()).length === 0, "one machine needs no legend");
+  await page.getByLabel("Colours by").selectOption("compiler");
+  check((await legend()).join() === "gcc-12 12.2.0,gcc-13 13.1.0", `colours by compiler: ${(await legend()).join()}`);
+  await page.screenshot({ path: join(folder, "choices.png"), fullPage: true });
+  for (const complaint of seen.complaints) wrong.push(`choices: console: ${complaint}`);
+  await context.close();
+}
+
+/** A straggler among the samples is counted at the border, and the others keep their width. */
+async function straggler(browser) {
+  const { data, with_ } = dataOf("campaign.html");
   const strip = data.shown[0].samples.strips[0];
   const bytes = Buffer.from(strip[3], "base64");
   bytes.writeFloatLE(bytes.readFloatLE(0) * 1000, 0);
   strip[3] = bytes.toString("base64");
   const changed = join(folder, "straggler.html");
-  writeFileSync(changed, text.slice(0, begin) + JSON.stringify(data).replace(/</g, "\\u003c") + text.slice(end));
+  writeFileSync(changed, with_(data));
   const marks = async (path) => {
     const { page, context } = await open(browser, `file://${path}`);
     const found = await page.evaluate(() => {
@@ -216,9 +285,9 @@ async function straggler(browser) {
     const ticks = found.filter((one) => /^[\d.,]+ \S+$/.test(one));
     return { ticks, beyond: found.filter((one) => one.startsWith("▸")).length, last: ticks[ticks.length - 1] };
   };
-  const [plain, with_] = [await marks(join(folder, "campaign.html")), await marks(changed)];
-  check(with_.last === plain.last, `a straggler widens the axis from ${plain.last} to ${with_.last}`);
-  check(with_.beyond > 0, "a straggler is not counted at the border");
+  const [plain, beside] = [await marks(join(folder, "campaign.html")), await marks(changed)];
+  check(beside.last === plain.last, `a straggler widens the axis from ${plain.last} to ${beside.last}`);
+  check(beside.beyond > 0, "a straggler is not counted at the border");
   check(new Set(plain.ticks.map((one) => one.split(" ")[1])).size === 1, `an axis has several units: ${plain.ticks.join(", ")}`);
 }
 
@@ -226,7 +295,12 @@ async function file(browser, name) {
   const url = `file://${join(folder, name)}`;
   const { page, context, seen } = await open(browser, url);
   const charts = await page.locator(".stage > svg").count();
-  check(charts >= (CHARTS[name] ?? 0), `${name}: ${charts} charts`);
+  const titles = await page.evaluate(() => [...document.querySelectorAll("figure.chart")].filter((one) => one.querySelector(".stage > svg")).map((one) => one.querySelector("h3").textContent));
+  const told = titles.map((title) => title.replace(/gcc-\d+/, "gcc"));
+  check(CHARTS[name] !== undefined, `${name}: which charts it must have is not written here`);
+  check(JSON.stringify(told) === JSON.stringify(CHARTS[name]), `${name}: its charts are ${told.join(", ")}; they must be ${CHARTS[name]?.join(", ")}`);
+  const { size } = statSync(join(folder, name));
+  check(size < MOST_BYTES, `${name}: ${size} bytes`);
   const marks = await page.evaluate(() => [...document.querySelectorAll(".stage > svg")].map((svg) => svg.querySelectorAll("circle, path[d], rect, line").length));
   check(marks.every((count) => count > 0), `${name}: an empty chart`);
   check((await page.locator(".chart details").count()) === charts, `${name}: a chart without its table`);
@@ -273,6 +347,33 @@ async function file(browser, name) {
   }
 }
 
+/** What is under way: its state follows, and what is known now can be shown. */
+async function live(browser) {
+  const { page, context, seen } = await open(browser, address);
+  const row = page.locator("article tbody tr", { hasText: "under_way" });
+  for (let time = 0; (await row.count()) === 0 && time < 240; time += 1) {
+    await page.waitForTimeout(500);
+    await page.reload();
+    await page.waitForSelector("footer");
+  }
+  await page.goto(new URL(await row.locator("a").first().getAttribute("href"), address).href);
+  await page.waitForSelector(".live");
+  const state = page.locator(".live");
+  await page.waitForFunction(() => /samples/.test(document.querySelector(".live").textContent));
+  const first = await state.textContent();
+  await page.waitForFunction((first) => document.querySelector(".live").textContent !== first, first);
+  const link = page.getByRole("link", { name: "Show what is known now" });
+  await link.waitFor();
+  check(first.startsWith("Under way"), `what is under way says: ${first}`);
+  await link.click();
+  await page.waitForSelector("footer");
+  process.kill(Number(process.env.LIVE), "SIGINT");
+  await page.waitForFunction(() => /^Interrupted after/.test(document.querySelector(".live")?.textContent ?? ""));
+  checked += 1;
+  for (const complaint of seen.complaints) wrong.push(`live: console: ${complaint}`);
+  await context.close();
+}
+
 async function served(browser) {
   const { page, context, seen } = await open(browser, address);
   const links = await page.locator("article table a").evaluateAll((all) => all.map((one) => one.getAttribute("href")));
@@ -310,7 +411,9 @@ async function served(browser) {
 async function main() {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: quiet });
   try {
+    await live(browser);
     for (const name of readdirSync(folder).filter((one) => one.endsWith(".html"))) await file(browser, name);
+    await choices(browser);
     await straggler(browser);
     await served(browser);
   } finally {

@@ -1,6 +1,7 @@
 //! What the ledger keeps, ready to be shown: for each thing its page, its samples, and the command that measured it.
 
 mod answers;
+mod kept;
 mod list;
 mod lookup;
 mod pages;
@@ -12,18 +13,23 @@ pub use lookup::{Newest, experiment_named, named, named_in_ledger, newest};
 pub use pages::AnyPage;
 pub use state::{State, is_measured, state};
 
+use crate::campaign::compose::facts_of;
+use crate::campaign::observe::{self, Observed};
 use crate::lead::command::quoted;
 use crate::store::{Kept, KeptRow, Led, Ledger, SessionRow};
 use crate::{campaign, compare, stages, sweep};
 use anyhow::{Context, Result};
 use assay_pure::stages::Diary;
 use assay_pure::sweep::naming::caches;
-use assay_report::html::{AskedFile, Shown};
-use assay_report::list::Brief;
+use assay_report::history::HistoryPage;
+use assay_report::html::{AskedFile, RepeatedInput, Repeats, Shown};
+use assay_report::page::Page;
 use assay_report::stages::page::StagesPage;
 use assay_report::sweep::page::CacheSize;
+use assay_report::{ComparePage, SweepPage};
 use serde_json::Value;
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// Where one thing of a ledger is shown: `campaign/3`, `sweep/2`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,20 +52,33 @@ impl From<&KeptRow> for Thing {
     }
 }
 
-/// Keeps the answer to what has just been measured, for lists.
+/// Keeps what has just been measured as it is shown: its answer for lists, its page for browsers.
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub fn keep_answer(
-    ledger: &Ledger,
-    kind: Kept,
-    is_it: impl Fn(&KeptRow) -> bool,
-    answer: Brief,
-) -> Result<()> {
+pub fn keep(ledger: &Ledger, kind: Kept, is_it: impl Fn(&KeptRow) -> bool, page: &AnyPage) -> Result<()> {
     if let Some(row) = ledger.kept(kind)?.iter().find(|row| is_it(row)) {
-        answers::keep(ledger, row, answer);
+        answers::keep(ledger, row, page.brief());
+        let shown = match page {
+            AnyPage::Campaign(page) => {
+                let clock = samples::clock_of(ledger, row.id)?;
+                of_campaign(ledger, row.id, page, observe::observe(ledger, row.id, clock)?)
+            }
+            AnyPage::Comparison(page) => of_comparison(ledger, page),
+            AnyPage::Sweep(page) => of_sweep(ledger, page),
+            AnyPage::Diary(page) => of_diary(ledger, &row.name, page),
+        };
+        // What cannot be shown now is told to who asks for it.
+        if let Ok(shown) = shown {
+            kept::keep(ledger.path(), row, &shown);
+        }
     }
     Ok(())
+}
+
+/// Where the pages of a ledger are kept.
+pub fn pages_folder(ledger: &Path) -> PathBuf {
+    kept::folder_of(ledger)
 }
 
 /// A thing with its samples.
@@ -67,12 +86,36 @@ pub fn keep_answer(
 /// # Errors
 /// The ledger cannot be read.
 pub fn shown(ledger: &Ledger, row: &KeptRow) -> Result<Shown> {
-    match row.kind {
-        Kept::Campaign => of_campaign(ledger, row.id),
-        Kept::Comparison => of_comparison(ledger, row.id),
-        Kept::Sweep => of_sweep(ledger, row.id),
-        Kept::Diary => of_diary(ledger, &row.name),
+    if let Some(shown) = kept::get(ledger, row) {
+        return Ok(shown);
     }
+    match row.kind {
+        Kept::Campaign => {
+            let (page, observed) = campaign::compose::page_and_samples(ledger, row.id)?;
+            of_campaign(ledger, row.id, &page, observed)
+        }
+        Kept::Comparison => of_comparison(ledger, &compare::compose::page(ledger, Some(row.id), true)?),
+        Kept::Sweep => of_sweep(ledger, &sweep::compose::page(ledger, row.id)?),
+        Kept::Diary => of_diary(ledger, &row.name, &diary_page(ledger, &row.name)?.0),
+    }
+}
+
+/// A history, with what its newest campaign in this ledger is repeated with.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn of_history(ledger: &Ledger, page: &HistoryPage) -> Result<Shown> {
+    let newest = page.runs.iter().rev().find_map(|run| run.id.parse().ok());
+    let row = newest.map(|id| ledger.campaign(id)).transpose()?.flatten();
+    let shown = Shown { next: page.next.clone(), ..Shown::alone(serde_json::to_value(page)?) };
+    let Some(row) = row else { return Ok(shown) };
+    Ok(Shown {
+        command: ledger.command_of(Led::Campaign, row.id)?,
+        file: Some(file_of(&row.experiment, &row.experiment_text)),
+        repeats: Some(campaign::compose::repeats(ledger, &[row.id])?),
+        version: ledger.version_of(row.id)?,
+        ..shown
+    })
 }
 
 /// Every sample of a thing as CSV (RFC 4180).
@@ -94,75 +137,91 @@ pub fn samples_csv(ledger: &Ledger, row: &KeptRow) -> Result<String> {
     Ok(all.csv())
 }
 
-fn of_campaign(ledger: &Ledger, id: i64) -> Result<Shown> {
+fn of_campaign(ledger: &Ledger, id: i64, page: &Page, observed: Observed) -> Result<Shown> {
     let row = ledger.campaign(id)?.context("the campaign is gone")?;
-    let (page, observed) = campaign::compose::page_and_samples(ledger, id)?;
-    let mut samples = samples::of_campaign(&page, observed).thinned();
+    let mut samples = samples::of_campaign(page, observed).thinned();
     samples.all = Some(format!("assay report {id} -o samples.csv"));
     let file = file_of(&row.experiment, &row.experiment_text);
     Ok(Shown {
-        next: assay_report::answer::next(&page),
+        next: assay_report::answer::next(page),
         samples: Some(samples),
         command: ledger.command_of(Led::Campaign, id)?,
         file: Some(file),
         caches: caches_of(&row.machine),
         version: ledger.version_of(id)?,
-        ..Shown::alone(serde_json::to_value(&page)?)
+        ..Shown::alone(serde_json::to_value(page)?)
     })
 }
 
-fn of_comparison(ledger: &Ledger, id: i64) -> Result<Shown> {
+fn of_comparison(ledger: &Ledger, page: &ComparePage) -> Result<Shown> {
+    let id = page.comparison;
     let row = ledger.comparison(Some(id))?.context("the comparison is gone")?;
-    let page = compare::compose::page(ledger, Some(id), true)?;
-    let mut samples = samples::of_comparison(ledger, &page)?.thinned();
+    let mut samples = samples::of_comparison(ledger, page)?.thinned();
     samples.all = Some(format!("assay report comparison/{id} -o samples.csv"));
     Ok(Shown {
-        next: assay_report::compare::next(&page),
+        next: assay_report::compare::next(page),
         samples: Some(samples),
         command: ledger.command_of(Led::Comparison, id)?,
+        repeats: Some(Repeats { machine: facts_of(&row.machine), ..Repeats::default() }),
         caches: caches_of(&row.machine),
-        ..Shown::alone(serde_json::to_value(&page)?)
+        ..Shown::alone(serde_json::to_value(page)?)
     })
 }
 
-fn of_sweep(ledger: &Ledger, id: i64) -> Result<Shown> {
-    let page = sweep::compose::page(ledger, id)?;
+fn of_sweep(ledger: &Ledger, page: &SweepPage) -> Result<Shown> {
+    let id = page.measured.id;
     let first = page.measured.campaigns.first().copied();
     let row = first.map(|campaign| ledger.campaign(campaign)).transpose()?.flatten();
-    let mut samples = samples::of_sweep(ledger, &page)?.thinned();
+    let mut samples = samples::of_sweep(ledger, page)?.thinned();
     samples.all = Some(format!("assay report sweep/{id} -o samples.csv"));
     let file = row.as_ref().map(|row| file_of(&row.experiment, &row.experiment_text));
     Ok(Shown {
-        next: assay_report::sweep::next(&page),
+        next: assay_report::sweep::next(page),
         samples: Some(samples),
         command: ledger.command_of(Led::Sweep, id)?,
         file,
+        repeats: Some(campaign::compose::repeats(ledger, &page.measured.campaigns)?),
         caches: page.machine.caches.clone(),
         version: first.map(|campaign| ledger.version_of(campaign)).transpose()?.flatten(),
-        ..Shown::alone(serde_json::to_value(&page)?)
+        ..Shown::alone(serde_json::to_value(page)?)
     })
+}
+
+fn newest_session(ledger: &Ledger, name: &str) -> Result<SessionRow> {
+    ledger.sessions(name)?.pop().with_context(|| format!("nothing of the diary {name} was measured"))
 }
 
 /// A diary as its newest session had it, and that session.
 fn diary_page(ledger: &Ledger, name: &str) -> Result<(StagesPage, SessionRow)> {
-    let mut sessions = ledger.sessions(name)?;
-    let newest = sessions.pop().with_context(|| format!("nothing of the diary {name} was measured"))?;
+    let newest = newest_session(ledger, name)?;
     let diary: Diary = serde_json::from_value(newest.spec.clone())
         .with_context(|| format!("the diary {name} was kept by an incompatible version of assay"))?;
     Ok((stages::compose::page(ledger, &diary)?, newest))
 }
 
-fn of_diary(ledger: &Ledger, name: &str) -> Result<Shown> {
-    let (page, newest) = diary_page(ledger, name)?;
-    let mut samples = samples::of_diary(ledger, &page)?.thinned();
+fn of_diary(ledger: &Ledger, name: &str, page: &StagesPage) -> Result<Shown> {
+    let newest = newest_session(ledger, name)?;
+    let mut samples = samples::of_diary(ledger, page)?.thinned();
     samples.all = Some(format!("assay report {} -o samples.csv", quoted(&format!("diary/{name}"))));
     Ok(Shown {
-        next: assay_report::stages::next(&page),
+        next: assay_report::stages::next(page),
         samples: Some(samples),
         command: ledger.command_of(Led::Session, newest.comparison)?,
+        repeats: Some(repeats_of_session(&newest)),
         caches: caches_of(&newest.machine),
-        ..Shown::alone(serde_json::to_value(&page)?)
+        ..Shown::alone(serde_json::to_value(page)?)
     })
+}
+
+/// The machine of a session, and the files that its diary declares.
+fn repeats_of_session(session: &SessionRow) -> Repeats {
+    let files = session.inputs["files"].as_object().into_iter().flatten();
+    let input = |(name, digest): (&String, &Value)| {
+        let digest = digest.as_str()?.to_owned();
+        Some(RepeatedInput { name: name.clone(), recipe: None, bytes: None, digest })
+    };
+    let inputs = files.filter_map(input).collect();
+    Repeats { machine: facts_of(&session.machine), inputs, ..Repeats::default() }
 }
 
 fn file_of(experiment: &str, text: &str) -> AskedFile {

@@ -13,6 +13,7 @@ pub use self::strips::{AllStrips, Strip, Strips, StripsOf};
 
 use crate::limits;
 use crate::list::{ListPage, ListRow};
+use crate::page::{PageCompiler, PageFlagSet};
 use assay_pure::inputs::digest::digest;
 use assay_pure::limits::Limits;
 use serde::{Deserialize, Serialize};
@@ -46,7 +47,7 @@ const PLOT_STYLE: &str = ":where(.plot) {\n  --plot-background: white;\n  displa
                           intrinsic;\n  max-width: 100%;\n}\n:where(.plot text),\n:where(.plot tspan) {\n  white-space: pre;\n}";
 
 /// One page with what the ledger has beside it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Shown {
     /// The page's JSON, of whatever schema.
     pub page: Value,
@@ -62,14 +63,42 @@ pub struct Shown {
     pub command: Option<String>,
     /// The file that the command needs, as it was.
     pub file: Option<AskedFile>,
+    /// What it is repeated with, where the page's data have less.
+    pub repeats: Option<Repeats>,
     /// Data caches of the machine that measured.
     pub caches: Vec<crate::sweep::page::CacheSize>,
     /// Of assay, when it measured.
     pub version: Option<String>,
 }
 
+/// What a measurement is repeated with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Repeats {
+    /// Facts of the machine, by name.
+    pub machine: Vec<(String, String)>,
+    /// The compilers that built for it.
+    pub compilers: Vec<PageCompiler>,
+    /// Their flags.
+    pub flags: Vec<PageFlagSet>,
+    /// What was worked on.
+    pub inputs: Vec<RepeatedInput>,
+}
+
+/// An input, identified.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RepeatedInput {
+    /// Its name, or its file's.
+    pub name: String,
+    /// How it is made; none: it is a file.
+    pub recipe: Option<String>,
+    /// Its size; none: unknown.
+    pub bytes: Option<u64>,
+    /// SHA-256, hexadecimal.
+    pub digest: String,
+}
+
 /// A file of the user's, as it was when it was measured.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AskedFile {
     /// Its name.
     pub name: String,
@@ -91,6 +120,7 @@ impl Shown {
             samples: None,
             command: None,
             file: None,
+            repeats: None,
             caches: Vec::new(),
             version: None,
         }

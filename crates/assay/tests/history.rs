@@ -85,6 +85,13 @@ fn a_step_is_told_with_what_the_ledger_knows_and_a_machine_is_none() {
     text.assert_code(0);
     assert!(text.page.contains("backward / plain") && text.page.contains("not the code"), "{}", text.page);
     said(&lab, "history", &["nobody"]).assert_code(2);
+    said(&lab, "history", &["-o", "history.html"]).assert_code(0);
+    let html = std::fs::read_to_string(lab.file("history.html")).unwrap();
+    for repeats in
+        ["\"command\":\"assay run ", "\"compilers\":[{\"name\":\"gcc", "\"digest\":\"", "[\"kernel\","]
+    {
+        assert!(html.contains(repeats), "{repeats}");
+    }
 }
 
 #[test]

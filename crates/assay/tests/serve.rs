@@ -159,6 +159,41 @@ fn the_ledger_is_shown_to_this_address_only_and_never_written() {
 }
 
 #[test]
+fn the_markdown_of_a_run_refers_to_its_picture() {
+    let Some((folder, _)) = measured() else { return };
+    let asked = ["run", "experiment.toml", "--quiet", "--picture", "a.svg", "--markdown", "b.md"];
+    let ran = assay(folder.path(), &asked).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(read("a.svg").starts_with("<svg") && read("b.md").contains("](a.svg)"), "{}", read("b.md"));
+}
+
+#[test]
+fn a_page_that_was_kept_needs_no_sample_and_clean_removes_it() {
+    let Some((folder, ledger)) = measured() else { return };
+    let server = Server::start(folder.path());
+    let rename = |from: &str, to: &str| {
+        let ledger = rusqlite::Connection::open(&ledger).unwrap();
+        ledger.execute_batch(&format!("ALTER TABLE {from} RENAME TO {to}")).unwrap();
+    };
+    rename("sample", "away");
+    let (status, _, page) = server.get("/campaign/1");
+    assert_eq!(status, 200, "{page}");
+    assert!(page.contains("\"strips\":[[") && page.contains("connect-src 'none'"));
+    let written = assay(folder.path(), &["report", "-o", "page.html"]).output().unwrap();
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    rename("away", "sample");
+    let kept = folder.path().join(".assay/ledger.db.pages");
+    assert!(kept.join("campaign-1.json").is_file());
+    let cleaned = assay(folder.path(), &["clean"]).output().unwrap();
+    assert!(cleaned.status.success() && !kept.exists(), "{}", String::from_utf8_lossy(&cleaned.stderr));
+    let again = assay(folder.path(), &["report", "-o", "again.html"]).output().unwrap();
+    assert!(again.status.success());
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(read("page.html") == read("again.html"), "made anew it is the same");
+}
+
+#[test]
 fn what_is_under_way_says_how_far_it_has_come() {
     let Some((folder, ledger)) = measured() else { return };
     let server = Server::start(folder.path());

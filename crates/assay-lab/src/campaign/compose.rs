@@ -7,7 +7,7 @@ mod machine;
 mod verdicts;
 
 pub use self::inputs::recipe;
-pub use self::machine::{compiler, machine_json};
+pub use self::machine::{compiler, facts_of, machine_json};
 pub(crate) use self::verdicts::{contrast, twin_of};
 pub(crate) use super::moment::rfc3339;
 
@@ -25,6 +25,7 @@ use assay_pure::inputs::Format;
 use assay_pure::ledger::{Stage, Stopped};
 use assay_pure::verdict::{self, Verdict};
 use assay_pure::words::{plural_noun, sentence};
+use assay_report::html::{RepeatedInput, Repeats};
 use assay_report::page::{self, Page};
 
 /// Composes the page of a campaign.
@@ -113,6 +114,39 @@ pub fn page_and_samples(ledger: &Ledger, campaign: i64) -> Result<(Page, Observe
     page.add_throughput();
     page.answer = assay_report::answer(&page);
     Ok((page, judged.observed))
+}
+
+/// The limits that a campaign's page compares its times with.
+pub fn limits_used(row: &CampaignRow) -> Option<page::LimitsUsed> {
+    bounds::of(row).map(|(_, used)| used)
+}
+
+/// What campaigns of one question are repeated with: the machine and the builds of the last one, the inputs of all.
+///
+/// # Errors
+/// The ledger cannot be read, or they were made by an incompatible version.
+pub fn repeats(ledger: &Ledger, campaigns: &[i64]) -> Result<Repeats> {
+    let mut all = Repeats::default();
+    for &campaign in campaigns {
+        let Some(row) = ledger.campaign(campaign)? else { continue };
+        let experiment: Experiment = serde_json::from_value(row.spec.clone())
+            .with_context(|| format!("campaign {campaign} was made by an incompatible version of assay"))?;
+        all.machine = machine::facts_of(&row.machine);
+        all.compilers = serde_json::from_value(row.machine["compilers"].clone()).unwrap_or_default();
+        all.flags = flag_sets(&experiment);
+        for (_, input, _) in inputs::inputs_of(ledger, &row, &experiment)? {
+            let input = RepeatedInput {
+                name: input.name,
+                recipe: input.recipe,
+                bytes: Some(input.bytes),
+                digest: input.digest,
+            };
+            if !all.inputs.contains(&input) {
+                all.inputs.push(input);
+            }
+        }
+    }
+    Ok(all)
 }
 
 /// The variant axis as shown.

@@ -27,6 +27,8 @@ pub struct CleanRequest<'a> {
     pub ledger: &'a Path,
     /// The store.
     pub store: &'a Path,
+    /// The folder of pages that are kept beside the ledger: they are made from it again.
+    pub pages: &'a Path,
     /// Only builds that were not used for as many days.
     pub older_than_days: Option<f64>,
     /// Nothing is removed.
@@ -62,8 +64,10 @@ pub fn clean(asked: CleanRequest<'_>, on: &mut dyn FnMut(Event)) -> Result<Clean
         let goes = old(side.used) && (asked.dry_run || side.remove()?);
         page.put(row, goes);
     }
-    for (name, what) in REBUILT {
-        let folder = asked.store.join(name);
+    let rebuilt = REBUILT.iter().map(|(name, what)| (asked.store.join(name), *what));
+    let pages = fs::symlink_metadata(asked.pages).is_ok_and(|found| found.is_dir());
+    let pages = pages.then(|| (asked.pages.to_owned(), "pages to be shown"));
+    for (folder, what) in rebuilt.chain(pages) {
         let Some(used) = used(&folder) else { continue };
         let row = CleanRow { what: what.into(), commit: None, bytes: size(&folder), used_at: seconds(used) };
         let goes = old(used);
@@ -117,6 +121,10 @@ fn seconds(time: SystemTime) -> f64 {
 mod tests {
     use super::*;
 
+    fn request<'a>(store: &'a Path, ledger: &'a Path) -> CleanRequest<'a> {
+        CleanRequest { ledger, store, pages: Path::new("nowhere"), older_than_days: None, dry_run: false }
+    }
+
     /// A store with links of a build in place, inputs, and a ledger beside it.
     fn store() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
@@ -132,7 +140,7 @@ mod tests {
     #[test]
     fn what_can_be_built_again_goes_and_what_was_recorded_stays() {
         let (_folder, store, ledger) = store();
-        let asked = CleanRequest { ledger: &ledger, store: &store, older_than_days: None, dry_run: true };
+        let asked = CleanRequest { dry_run: true, ..request(&store, &ledger) };
         let told = clean(asked, &mut |_| ()).unwrap();
         assert!(store.join("links").exists(), "nothing is removed");
         let done = clean(CleanRequest { dry_run: false, ..asked }, &mut |_| ()).unwrap();
@@ -145,10 +153,24 @@ mod tests {
     }
 
     #[test]
+    fn kept_pages_go_and_what_a_link_of_their_name_leads_to_stays() {
+        let (folder, store, ledger) = store();
+        let (pages, others) = (folder.path().join("ledger.db.pages"), folder.path().join("others"));
+        for folder in [&pages, &others] {
+            fs::create_dir(folder).unwrap();
+            fs::write(folder.join("campaign-1.json"), "{}").unwrap();
+        }
+        clean(CleanRequest { pages: &pages, ..request(&store, &ledger) }, &mut |_| ()).unwrap();
+        assert!(!pages.exists());
+        std::os::unix::fs::symlink(&others, &pages).unwrap();
+        clean(CleanRequest { pages: &pages, ..request(&store, &ledger) }, &mut |_| ()).unwrap();
+        assert!(others.join("campaign-1.json").exists());
+    }
+
+    #[test]
     fn what_was_used_lately_stays_where_only_the_old_is_to_go() {
         let (_folder, store, ledger) = store();
-        let asked =
-            CleanRequest { ledger: &ledger, store: &store, older_than_days: Some(7.0), dry_run: false };
+        let asked = CleanRequest { older_than_days: Some(7.0), ..request(&store, &ledger) };
         assert!(clean(asked, &mut |_| ()).unwrap().removed.is_empty());
         assert!(store.join("links").exists());
     }
@@ -158,7 +180,7 @@ mod tests {
         let (_folder, store, ledger) = store();
         let lock = fs::File::create(store.join("links/here.tree.lock")).unwrap();
         lock.lock().unwrap();
-        let asked = CleanRequest { ledger: &ledger, store: &store, older_than_days: None, dry_run: false };
+        let asked = request(&store, &ledger);
         let refused = clean(asked, &mut |_| ()).unwrap_err().to_string();
         assert!(refused.contains("another assay is at work"), "{refused}");
         assert!(store.join("links").exists());

@@ -74,7 +74,7 @@ fn file_of(ledger: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn is_free(file: &Path) -> bool {
+pub(super) fn is_free(file: &Path) -> bool {
     std::fs::symlink_metadata(file).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
@@ -86,7 +86,7 @@ fn read(file: &Path) -> Option<Answers> {
 }
 
 /// What tells this build from others: its version does not, while it is being worked on.
-fn this_build() -> String {
+pub(super) fn this_build() -> String {
     let file = std::env::current_exe().and_then(std::fs::metadata);
     let since = file.as_ref().ok().and_then(|file| file.modified().ok()?.duration_since(UNIX_EPOCH).ok());
     let (bytes, made) = (file.map_or(0, |file| file.len()), since.map_or(0, |since| since.as_nanos()));

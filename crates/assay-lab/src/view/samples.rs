@@ -45,12 +45,17 @@ fn strip(cell: usize, rotation: Option<u32>, found: PlacementSamples) -> StripsO
     StripsOf { cell, rotation, offset: found.offset, samples: samples.collect() }
 }
 
+/// The clock that decides in a campaign.
+pub fn clock_of(ledger: &Ledger, campaign: i64) -> Result<Clock> {
+    let row = ledger.campaign(campaign)?;
+    Ok(row.and_then(|row| serde_json::from_value(row.spec["clock"].clone()).ok()).unwrap_or(Clock::Wall))
+}
+
 /// The samples of all campaigns of a sweep.
 pub fn of_sweep(ledger: &Ledger, page: &SweepPage) -> Result<AllStrips> {
     let (mut cells, mut strips) = (Vec::new(), Vec::new());
     for &campaign in &page.measured.campaigns {
-        let Some(row) = ledger.campaign(campaign)? else { continue };
-        let clock: Clock = serde_json::from_value(row.spec["clock"].clone()).unwrap_or(Clock::Wall);
+        let clock = clock_of(ledger, campaign)?;
         for (cell, placements) in observe::observe(ledger, campaign, clock)?.cells {
             let number = number_of(&mut cells, names(&cell));
             strips.extend(

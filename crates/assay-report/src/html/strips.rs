@@ -5,7 +5,7 @@
 
 use super::base64;
 use crate::csv::{END, field};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 /// Samples in one page: with them it stays below 2 MB.
@@ -29,7 +29,7 @@ pub struct StripsOf {
 }
 
 /// A strip as written: cell, rotation, offset, samples.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strip(usize, Option<u32>, u64, String);
 
 /// All samples of what is shown.
@@ -43,7 +43,7 @@ pub struct AllStrips {
 }
 
 /// The samples of a page.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strips {
     /// What the names of a cell are; the first is what is compared.
     pub columns: Vec<String>,

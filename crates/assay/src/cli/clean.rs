@@ -5,6 +5,7 @@ use super::run::StoragePaths;
 use super::{DONE, screen};
 use anyhow::Result;
 use assay_lab::compare::clean::{CleanRequest, clean};
+use assay_lab::view::pages_folder;
 use assay_pure::event::Event;
 use assay_report::render_clean;
 use std::path::PathBuf;
@@ -39,6 +40,7 @@ pub fn run(arguments: &CleanArguments) -> Result<u8> {
     let asked = CleanRequest {
         ledger: &arguments.places.ledger,
         store: &store,
+        pages: &pages_folder(&arguments.places.ledger),
         older_than_days: arguments.older_than,
         dry_run: arguments.dry_run,
     };

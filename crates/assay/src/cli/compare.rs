@@ -12,13 +12,12 @@ use assay_lab::compare::sides::What;
 use assay_lab::compare::{self, CompareRequest, compose, discover};
 use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, KeptRow, Ledger};
-use assay_lab::view::{self, named};
+use assay_lab::view::{self, AnyPage, named};
 use assay_link::adopt::bench::Adapter;
 use assay_pure::compare::Gates;
 use assay_pure::discover::{self as discovered, Candidate};
 use assay_pure::stats::margin::Margin;
 use assay_report::compare::{ComparePage, markdown, render_compare_plan};
-use assay_report::list::Brief;
 use assay_report::page::Stopped;
 use assay_report::{Detail, Progress, Show, picture, render_compare};
 use std::io::IsTerminal as _;
@@ -275,9 +274,10 @@ pub fn run(arguments: &CompareArguments) -> Result<u8> {
     let ended = compare::run(&asked, &mut |event| progress.event(&event))?;
     drop(progress);
     let ledger = Ledger::open(&asked.ledger)?;
-    let page = compose::page(&ledger, Some(ended.comparison), arguments.factors)?;
+    let mut page = compose::page(&ledger, Some(ended.comparison), true)?;
     let is_it = |row: &KeptRow| row.id == ended.comparison;
-    view::keep_answer(&ledger, Kept::Comparison, is_it, Brief::of_comparison(&page))?;
+    view::keep(&ledger, Kept::Comparison, is_it, &AnyPage::Comparison(Box::new(page.clone())))?;
+    page.factors = page.factors.filter(|_| arguments.factors);
     let code = show(arguments, &page)?;
     if ended.interrupted {
         screen::tell("assay: interrupted. Every finished run is kept; `--resume` continues from there.");

@@ -10,7 +10,7 @@ use assay_lab::store::Ledger;
 use assay_lab::view;
 use assay_pure::compare::Gate;
 use assay_pure::history::GateReading;
-use assay_report::html::{Served, Shown, document};
+use assay_report::html::{Served, document};
 use assay_report::render_history;
 use std::path::PathBuf;
 
@@ -85,7 +85,7 @@ pub fn run(arguments: &HistoryArguments) -> Result<u8> {
         screen::write(file, &page.to_json())?;
     }
     if let Some(file) = &arguments.output {
-        let shown = Shown { next: page.next.clone(), ..Shown::alone(serde_json::to_value(&page)?) };
+        let shown = view::of_history(&Ledger::open_to_read(&asked.ledgers[0])?, &page)?;
         screen::write(file, &document(&[shown], Served::default()))?;
         screen::tell(&format!("assay: wrote {}", file.display()));
     }

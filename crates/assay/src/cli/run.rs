@@ -13,11 +13,10 @@ use assay_lab::campaign::{self, CampaignRequest, compose, prepare, workspace};
 use assay_lab::doctor::experiment;
 use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, KeptRow, Ledger};
-use assay_lab::view;
+use assay_lab::view::{self, AnyPage};
 use assay_pure::compare::Gates;
 use assay_pure::words;
 use assay_report::gate::GateResult;
-use assay_report::list::Brief;
 use assay_report::markdown::markdown;
 use assay_report::page::{FailureKind, Page, Stopped};
 use assay_report::{Detail, Progress, Show, picture, render};
@@ -184,7 +183,7 @@ fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>) -> Result
     let ledger = Ledger::open(&asked.ledger)?;
     let mut page = compose::page(&ledger, ended.campaign)?;
     let is_it = |row: &KeptRow| row.id == ended.campaign;
-    view::keep_answer(&ledger, Kept::Campaign, is_it, Brief::of_campaign(&page))?;
+    view::keep(&ledger, Kept::Campaign, is_it, &AnyPage::Campaign(Box::new(page.clone())))?;
     page.gate = arguments.gate.as_ref().map(|gates| GateResult::of_campaign(&page, gates));
     let hidden = arguments.gate.as_ref().and_then(|gates| finer_than_measured(&page, gates));
     if !arguments.prints_data() {

@@ -9,10 +9,9 @@ use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_lab::stages::{self, StagesRequest, compose};
 use assay_lab::store::{Kept, Ledger};
-use assay_lab::view;
+use assay_lab::view::{self, AnyPage};
 use assay_pure::predict::profile::MODERN;
 use assay_pure::stages::Diary;
-use assay_report::list::Brief;
 use assay_report::page::Stopped;
 use assay_report::stages::page::StagesPage;
 use assay_report::stages::{markdown, render_stages};
@@ -154,7 +153,8 @@ pub fn run(arguments: &StagesArguments) -> Result<u8> {
     let ledger = Ledger::open(&wishes.places.ledger)?;
     let page = compose::page(&ledger, &diary)?;
     if !wishes.show {
-        view::keep_answer(&ledger, Kept::Diary, |row| row.name == diary.name, Brief::of_diary(&page))?;
+        let kept = AnyPage::Diary(Box::new(page.clone()));
+        view::keep(&ledger, Kept::Diary, |row| row.name == diary.name, &kept)?;
     }
     let code = show(wishes, &page)?;
     if interrupted {

@@ -8,8 +8,7 @@ use anyhow::Result;
 use assay_lab::campaign::CampaignRequest;
 use assay_lab::store::{Kept, Ledger};
 use assay_lab::sweep::{self, AdHoc, SweepRequest, compose, preview};
-use assay_lab::view::{self, named};
-use assay_report::list::Brief;
+use assay_lab::view::{self, AnyPage, named};
 use assay_report::page::FailureKind;
 use assay_report::sweep::page::Stopped;
 use assay_report::sweep::{SweepPage, columns, render_preview, render_sweep};
@@ -165,7 +164,8 @@ pub fn run(arguments: &SweepArguments) -> Result<u8> {
         let began = !ledger.sweep_steps(one.sweep)?.is_empty();
         let page = began.then(|| compose::page(&ledger, one.sweep)).transpose()?;
         if let Some(page) = &page {
-            view::keep_answer(&ledger, Kept::Sweep, |row| row.id == one.sweep, Brief::of_sweep(page))?;
+            let kept = AnyPage::Sweep(Box::new(page.clone()));
+            view::keep(&ledger, Kept::Sweep, |row| row.id == one.sweep, &kept)?;
         }
         pages.extend(page);
     }

@@ -7,6 +7,7 @@ use assay_linux::machine::Machine;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::spec::Clock;
 use assay_pure::stats::quantile::median;
+use assay_pure::words;
 use assay_report::page;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -50,15 +51,6 @@ pub(super) fn machine_of(
         let values: Vec<f64> = processes.iter().map(of).collect();
         median(&values)
     };
-    let mut facts = BTreeMap::new();
-    for (key, name) in [("cpu_id", "CPU id"), ("microcode", "microcode"), ("governor", "governor")] {
-        if let Some(value) = row.machine[key].as_str() {
-            facts.insert(name.to_owned(), value.to_owned());
-        }
-    }
-    if row.machine["virtual_machine"] == json!(true) {
-        facts.insert("virtual machine".into(), "yes".into());
-    }
     let compilers = row.machine["compilers"].as_array().cloned().unwrap_or_default();
     Ok(page::PageMachine {
         cpu: text("cpu"),
@@ -80,6 +72,38 @@ pub(super) fn machine_of(
             region_wall_ns: cost(|process| process.region_wall_ns),
             region_cpu_ns: cost(|process| process.region_cpu_ns),
         },
-        facts,
+        facts: further(&row.machine),
     })
+}
+
+/// What tells the machine from others of its kind.
+fn further(machine: &Value) -> BTreeMap<String, String> {
+    let named = [("cpu_id", "CPU id"), ("microcode", "microcode"), ("governor", "governor")];
+    let mut facts: BTreeMap<String, String> = named
+        .into_iter()
+        .filter_map(|(key, name)| Some((name.to_owned(), machine[key].as_str()?.to_owned())))
+        .collect();
+    if machine["virtual_machine"] == json!(true) {
+        facts.insert("virtual machine".into(), "yes".into());
+    }
+    facts
+}
+
+/// A machine's facts as kept, by name; the processor first.
+pub fn facts_of(machine: &Value) -> Vec<(String, String)> {
+    let text = |key: &str| machine[key].as_str().map(str::to_owned);
+    let cores = machine["cpus"].as_array().map_or(0, Vec::len) as u64;
+    let pinned = machine["pinned_cpu"].as_u64().map(|cpu| format!(", pinned to {cpu}")).unwrap_or_default();
+    let cpu = text("cpu").map(|cpu| format!("{cpu}, {}{pinned}", words::plural(cores, "core")));
+    let memory = machine["memory_bytes"].as_u64().map(words::bytes);
+    let caches = machine["caches"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let caches = caches.collect::<Vec<_>>().join(", ");
+    let first = [
+        ("processor", cpu),
+        ("kernel", text("kernel")),
+        ("memory", memory),
+        ("caches", (!caches.is_empty()).then_some(caches)),
+    ];
+    let first = first.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    first.chain(further(machine)).collect()
 }

@@ -123,11 +123,14 @@ fn key_of(ledger: &Ledger, rows: &[KeptRow]) -> Result<PageKey> {
     let mut live = None;
     for row in rows {
         let thing = Thing::from(row);
-        let state = view::state(ledger, row, now())?;
-        key.push_str(&format!("{thing} {} {};", state.over, state.changed));
-        if !state.over && live.is_none() {
-            live = Some(format!("/state/{thing}"));
+        // How far it came would be counted sample by sample.
+        if row.stopped.is_some() {
+            key.push_str(&format!("{thing} ended {:?};", row.finished_at));
+            continue;
         }
+        let state = view::state(ledger, row, now())?;
+        key.push_str(&format!("{thing} {};", state.changed));
+        live = live.or_else(|| Some(format!("/state/{thing}")));
     }
     Ok(PageKey { key, live })
 }
