@@ -91,7 +91,11 @@ fn a_recording_that_is_interrupted_keeps_what_was_carried() {
         assert!(asked.expect("kill is here").success());
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(1), "{:?} {}", output.status.signal(), said(&output));
-        assert!(said(&output).contains("interrupted: what was carried so far is kept"), "{}", said(&output));
+        assert!(
+            said(&output).contains("interrupted: everything captured until then is kept"),
+            "{}",
+            said(&output)
+        );
         assert_eq!(std::fs::read(folder.join("f")).expect("kept"), b"hello\n");
     }
 }

@@ -275,7 +275,7 @@ fn rebuilds(asked: &CompareRequest, rebuilt: &Path) -> Misuse {
         "Give --bench a command that only runs what --build has built"
     };
     Misuse(format!(
-        "the benchmark command builds {} anew, undoing every placement. {remedy}",
+        "the benchmark command rebuilds {}, which undoes every placement. {remedy}",
         rebuilt.display()
     ))
 }
@@ -387,7 +387,7 @@ fn try_out(
 fn timed_by_the_clock(asked: &CompareRequest, side: &PreparedSide, what: &str) -> anyhow::Error {
     let gate = asked.gate.as_ref().map(|gate| format!("the gate {gate} is undecided: ")).unwrap_or_default();
     Unable(format!(
-        "{gate}nothing was measured, as the time of `{}` says nothing of its code: {what}.\n  \
+        "{gate}nothing was measured, as the time of `{}` says nothing about its code: {what}.\n  \
          To read figures that it prints: --adapter 'regex:(?<name>\\w+):? +(?<value>[0-9.]+) *(?<unit>ns|us|ms|s)'\n  \
          Or give it an option for a fixed number of iterations",
         side.bench

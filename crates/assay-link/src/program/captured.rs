@@ -104,15 +104,15 @@ impl CapturedProgram {
             })?;
         for given in older.extract_if(.., |file| is_archive(file)) {
             built.warnings.push(format!(
-                "{}: no rule of the build makes it anew, so flags and compiler say nothing of what it holds",
+                "{}: no rule of the build recompiles it, so flags and compiler do not describe it",
                 given.display()
             ));
         }
         match older.first() {
             None => Ok(built),
             Some(file) => Err(asked.failure(format!(
-                "the build links {} as it was compiled before, so flags and compiler say nothing of it. Let it compile anew, as \
-                 in build = \"make clean && make bench\"; or ask for no flags and compilers",
+                "the build links {} as it was compiled earlier, so flags and compiler do not describe it. Have it recompile, \
+                 as in build = \"make clean && make bench\"; or ask for no flags and compilers",
                 file.display()
             ))),
         }

@@ -420,6 +420,6 @@ mod tests {
             assert!(said.contains(expected), "{words:?}: {said}");
         }
         assert!(what(&["--minimum-effect", "200%"]).unwrap_err().contains("write it as 2%"));
-        assert!(what(&["--gate", "faster"]).unwrap_err().contains("there is no gate `faster`"));
+        assert!(what(&["--gate", "faster"]).unwrap_err().contains("`faster` is not a gate"));
     }
 }

@@ -57,7 +57,7 @@ fn format(text: &str) -> Result<ExportFormat, String> {
     let known = FORMATS.iter().find(|(name, _)| *name == text);
     known
         .map(|(_, format)| *format)
-        .ok_or_else(|| format!("there is {}", words::list(&FORMATS.map(|(name, _)| name))))
+        .ok_or_else(|| format!("the formats are {}", words::list(&FORMATS.map(|(name, _)| name))))
 }
 
 /// Runs the verb.

@@ -27,7 +27,7 @@ mod tests {
         std::fs::write(&file, "'*' = 'slower:5%'\n'crc/*' = 'slower:1'\n").unwrap();
         assert_eq!(gates(given).unwrap().of("crc/64"), Some(Gate { slower: 0.01 }));
         std::fs::write(&file, "'*' = 'slower:5%'\n'crc/*' = 'faster:1'\n").unwrap();
-        assert!(gates(given).unwrap_err().starts_with("line 2: there is no gate `faster`"));
+        assert!(gates(given).unwrap_err().starts_with("line 2: `faster` is not a gate"));
         assert!(gates("faster").unwrap_err().contains("or name a .toml file of gates"));
     }
 }

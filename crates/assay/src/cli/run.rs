@@ -56,7 +56,7 @@ pub struct RunArguments {
     /// Show no progress
     #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
-    /// Time to measure, instead of the file's budget; of several files for all together
+    /// Time to measure, instead of the file's budget; with several files, for all of them together
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub budget: Option<f64>,
     /// Only inputs whose name matches; can be repeated

@@ -108,6 +108,6 @@ fn listen(port: u16) -> Result<(TcpListener, SocketAddr)> {
         _ => anyhow::Error::from(error).context(format!("cannot listen on 127.0.0.1:{port}")),
     })?;
     listener.set_nonblocking(true).context("cannot listen without waiting")?;
-    let address = listener.local_addr().context("cannot tell the port")?;
+    let address = listener.local_addr().context("cannot read the port")?;
     Ok((listener, address))
 }

@@ -63,7 +63,7 @@ pub struct SitesArguments {
     /// Compare hints (likely, unlikely, cold) with what the branches did
     #[arg(long)]
     pub hints: bool,
-    /// Sum the branches of matching functions: NAME=GLOB[,GLOB...]; FILE:GLOB is one file's, as libc.so.6:*; can be repeated
+    /// Sum the branches of matching functions: NAME=GLOB[,GLOB...]; FILE:GLOB is limited to one file, such as libc.so.6:*; can be repeated
     #[arg(long, help_heading = COMPONENTS, value_name = "NAME=GLOB")]
     pub component: Vec<String>,
     /// Units of work that the command does, for figures per unit

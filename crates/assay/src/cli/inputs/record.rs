@@ -52,11 +52,11 @@ pub(super) fn run(arguments: &RecordArguments) -> Result<u8> {
     let is_interrupted = matches!(ended, Ended::Interrupted);
     let Kept { file, size, .. } = kept;
     if size == 0 && is_interrupted {
-        bail!("interrupted before `{}` carried anything, so nothing was kept", shown(arguments));
+        bail!("interrupted before `{}` produced anything, so nothing was kept", shown(arguments));
     }
     if size == 0 {
         let what = if arguments.stdin { "was given nothing" } else { "printed nothing" };
-        let other = if arguments.stdin { "" } else { ". With --stdin what it reads is kept" };
+        let other = if arguments.stdin { "" } else { ". To keep what it reads, use --stdin" };
         return Err(Misuse(format!("`{}` {what}, so nothing was kept{other}", shown(arguments))).into());
     }
     let context = || format!("cannot write {}", arguments.output.display());
@@ -128,12 +128,13 @@ enum Ended {
 impl Ended {
     /// What is told of it, if it needs a word.
     fn sentence(&self, arguments: &RecordArguments) -> Option<String> {
-        let reader = if arguments.stdin { "the command reads no more" } else { "standard output was closed" };
+        let reader =
+            if arguments.stdin { "the command stopped reading" } else { "standard output was closed" };
         match self {
             Ended::ByItself => None,
             Ended::Full => {
                 let ended = if arguments.stdin {
-                    "and the command was given no more"
+                    "and the command got no more input"
                 } else {
                     "and the command was ended"
                 };
@@ -143,9 +144,9 @@ impl Ended {
                 Some(format!("{reader}, so the recording ended"))
             }
             Ended::NotPassedOn(error) => {
-                Some(format!("what it carries cannot be passed on ({error}), so the recording ended"))
+                Some(format!("its data cannot be passed on ({error}), so the recording ended"))
             }
-            Ended::Interrupted => Some("interrupted: what was carried so far is kept".to_owned()),
+            Ended::Interrupted => Some("interrupted: everything captured until then is kept".to_owned()),
         }
     }
 }
