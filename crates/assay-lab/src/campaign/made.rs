@@ -9,6 +9,7 @@
 
 use super::input_store::{InputPlaces, stored, write_once};
 use crate::lead::Misuse;
+use crate::store::mark;
 use anyhow::{Context, Result};
 use assay_linux::command::{self, CommandSpec, Killed};
 use assay_linux::given;
@@ -105,6 +106,8 @@ fn kept(store: &Path, recipe: &str) -> Option<Vec<u8>> {
 }
 
 fn keep(store: &Path, recipe: &str, bytes: &[u8]) -> Result<()> {
+    // Inputs lie in a folder of the store.
+    mark::claim(store.parent().unwrap_or(store))?;
     let printed = digest(bytes);
     write_once(&stored(store, &printed), bytes)?;
     write_once(&note(store, recipe), printed.as_bytes())
@@ -179,7 +182,7 @@ mod tests {
 
     fn made(words: &[&str], units: Option<u64>, folder: &Path) -> Result<Vec<u8>> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let kept = folder.join("store");
+        let kept = super::super::inputs::kept_in(&folder.join("store"));
         bytes(&Asked {
             name: "x",
             words: &words,
@@ -210,7 +213,7 @@ mod tests {
         forget();
         assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"one\n".to_vec(), 1));
         forget();
-        std::fs::write(folder.path().join("store").join(digest(b"one\n")), "half").unwrap();
+        std::fs::write(folder.path().join("store/inputs").join(digest(b"one\n")), "half").unwrap();
         assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"one\n".to_vec(), 2));
         write("echo two; echo ran >> log");
         assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"two\n".to_vec(), 3));

@@ -11,6 +11,7 @@
 //! Who lives is told by a lock, which the kernel takes from whoever dies: a number says nothing across containers, nor when it
 //! is given again. Folders are made and put back one at a time per store, so nobody builds while another puts back.
 
+use crate::store::mark;
 use assay_linux::{lock, output};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
@@ -37,12 +38,12 @@ pub struct Workplace {
 }
 
 impl Workplace {
-    /// Makes one in the store.
+    /// Makes one in the store, which is made where there is none.
     ///
     /// # Errors
-    /// The store cannot be written.
+    /// The store cannot be written, or is a folder that is not assay's.
     pub fn new(store: &Path) -> io::Result<Workplace> {
-        fs::create_dir_all(store)?;
+        mark::claim(store).map_err(io::Error::other)?;
         let _one = one(store)?;
         // In another container another process can have the same number.
         let mut names = (0..).map(|nth| format!("{PREFIX}{}-{nth}", std::process::id()));
@@ -126,7 +127,7 @@ pub fn note(folder: &Path, displaced: &[Displaced]) -> io::Result<()> {
 /// A file cannot be put back; its folder is then kept.
 pub fn put_back(store: &Path, replace: impl Fn(&Path, &Path) -> io::Result<()>) -> io::Result<Vec<PathBuf>> {
     let mut done = Vec::new();
-    if !store.is_dir() {
+    if !mark::is_store(store) {
         return Ok(done);
     }
     let _one = one(store)?;
@@ -154,6 +155,11 @@ pub fn put_back(store: &Path, replace: impl Fn(&Path, &Path) -> io::Result<()>) 
 /// It cannot be removed.
 pub fn remove(folder: &Path) -> io::Result<()> {
     forget(folder);
+    // What says whose the folder is goes last, as a kill may leave the rest.
+    for entry in entries(folder).into_iter().filter(|entry| !entry.ends_with(ALIVE)) {
+        let is_folder = fs::symlink_metadata(&entry).is_ok_and(|found| found.is_dir());
+        if is_folder { fs::remove_dir_all(&entry)? } else { fs::remove_file(&entry)? }
+    }
     fs::remove_dir_all(folder)
 }
 
@@ -179,11 +185,14 @@ pub fn foreign(store: &Path) -> Vec<PathBuf> {
     workplaces(store).flat_map(|folder| lists(&folder).filter_map(Result::err).collect::<Vec<_>>()).collect()
 }
 
-/// Folders of processes, dead or alive; no links.
+/// Folders of processes, dead or alive; no links, and none that merely has such a name.
 fn workplaces(store: &Path) -> impl Iterator<Item = PathBuf> {
     entries(store).into_iter().filter(|folder| {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        name.starts_with(PREFIX) && fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir())
+        let found = |path: &Path| fs::symlink_metadata(path).ok();
+        name.starts_with(PREFIX)
+            && found(folder).is_some_and(|found| found.is_dir())
+            && found(&folder.join(ALIVE)).is_some_and(|found| found.is_file())
     })
 }
 
@@ -302,7 +311,9 @@ mod tests {
     fn prepared(root: &Path, list: &str) -> (PathBuf, PathBuf) {
         let (path, store) = (root.join("program"), root.join("store"));
         let side = store.join("comparing-1-0/side-0");
+        mark::claim(&store).unwrap();
         fs::create_dir_all(&side).unwrap();
+        fs::write(store.join("comparing-1-0").join(ALIVE), "").unwrap();
         let kept = side.join("own-0-0");
         for (file, text) in [(&path, "the user's"), (&kept, "theirs")] {
             fs::write(file, text).unwrap();
@@ -353,6 +364,33 @@ mod tests {
         assert!(foreign(&store).is_empty());
         assert!(put_back(&store, replace).unwrap().is_empty());
         assert_eq!((folders(&store), fs::read_to_string(&path).unwrap().as_str()), (0, "placed"));
+    }
+
+    #[test]
+    fn a_folder_that_only_has_such_a_name_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let (path, store) = killed(root.path());
+        let named = |name: &str| store.join(format!("{PREFIX}{name}"));
+        for name in ["notes", "linked"] {
+            fs::create_dir(named(name)).unwrap();
+            fs::write(named(name).join("page"), "precious").unwrap();
+        }
+        std::os::unix::fs::symlink("page", named("linked").join(ALIVE)).unwrap();
+        assert_eq!(put_back(&store, replace).unwrap(), [path]);
+        assert_eq!(folders(&store), 2);
+        assert_eq!(entries(&named("notes")), [named("notes").join("page")]);
+        assert_eq!(entries(&named("linked")).len(), 2);
+    }
+
+    #[test]
+    fn nothing_is_looked_for_in_a_folder_that_is_no_store() {
+        let root = tempfile::tempdir().unwrap();
+        let mine = root.path().join("comparing-notes");
+        fs::create_dir(&mine).unwrap();
+        fs::write(mine.join(ALIVE), "").unwrap();
+        assert!(put_back(root.path(), replace).unwrap().is_empty());
+        assert!(Workplace::new(root.path()).is_err());
+        assert_eq!(entries(root.path()), [mine]);
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub struct StoragePaths {
     /// SQLite file that keeps every sample
     #[arg(long, value_name = "FILE", help_heading = STORAGE, default_value = ".assay/ledger.db")]
     pub ledger: PathBuf,
-    /// Folder of inputs and binaries; default: `store` beside the ledger
+    /// Folder of inputs and binaries, assay's alone; default: `store` beside the ledger
     #[arg(long, value_name = "DIR", help_heading = STORAGE)]
     pub store: Option<PathBuf>,
 }

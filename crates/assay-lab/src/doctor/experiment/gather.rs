@@ -11,6 +11,7 @@ use crate::examine::called::{self, BuiltProgram};
 use crate::examine::facts::{ExperimentFacts, Notes};
 use crate::examine::started::StartOptions;
 use crate::lead::{Unable, measuring_cpu};
+use crate::store::mark;
 use anyhow::Result;
 use assay_link::program::ProgramBuilder;
 use assay_linux::machine;
@@ -61,6 +62,7 @@ pub fn gather(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Res
     notes.warnings.extend(skipped.iter().map(|failure| {
         format!("{} is not examined: {}.", failure.variant.as_deref().unwrap_or_default(), failure.reason)
     }));
+    mark::claim(&request.asked.store)?;
     let folder = Scratch::new(&request.asked.store)?;
     let laid = examination::lay(&outline.experiment, places, folder.path())?;
     let builder = ProgramBuilder::new(&request.asked.store)?;
