@@ -13,6 +13,7 @@ use crate::store::mark;
 use anyhow::{Context, Result};
 use assay_linux::command::{self, CommandSpec, Killed};
 use assay_linux::given;
+use assay_linux::private::PrivateFolder;
 use assay_pure::inputs::digest::digest;
 use assay_pure::words::duration;
 use serde_json::{Map, Value, json};
@@ -22,6 +23,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// What the folder is called that the output of a command goes to.
+const PREFIX: &str = "assay-made-";
 /// How long a command may take.
 const LIMIT: Duration = Duration::from_secs(600);
 
@@ -115,10 +118,14 @@ fn keep(store: &Path, recipe: &str, bytes: &[u8]) -> Result<()> {
 
 fn run(asked: &Asked<'_>) -> Result<Vec<u8>> {
     let name = asked.name;
-    let output = Scratch::new(asked);
+    // In a folder of our own: a shell would write through a link that somebody laid under a name that can be guessed.
+    let temporary = std::env::temp_dir();
+    let scratch = PrivateFolder::new(&temporary, PREFIX)
+        .with_context(|| format!("cannot make a folder in {}", temporary.display()))?;
+    let output = scratch.path().join("printed");
     // The output may be large, and a shell writes it to a file as it comes.
     let words: Vec<String> = asked.words.iter().map(|word| quoted(word)).collect();
-    let line = format!("exec {} > {}", words.join(" "), quoted(&output.0.to_string_lossy()));
+    let line = format!("exec {} > {}", words.join(" "), quoted(&output.to_string_lossy()));
     let mut environment = vec![(OsString::from("ASSAY_SEED"), OsString::from(asked.seed.to_string()))];
     environment.extend(asked.units.map(|units| ("ASSAY_UNITS".into(), units.to_string().into())));
     let ran = command::run(&CommandSpec {
@@ -146,29 +153,12 @@ fn run(asked: &Asked<'_>) -> Result<Vec<u8>> {
         None if !ran.status.success() => return refuse(format!("failed ({}){said}", ran.status)),
         None => {}
     }
-    let bytes = given::read(&output.0, given::DATA)
+    let bytes = given::read(&output, given::DATA)
         .with_context(|| format!("input `{name}`: cannot read what `{shown}` printed"))?;
     if bytes.is_empty() {
         return refuse(format!("printed nothing; an input is what it writes to standard output{said}"));
     }
     Ok(bytes)
-}
-
-/// A file of this process that goes with it.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(asked: &Asked<'_>) -> Scratch {
-        let what = digest(format!("{asked:?} {:?}", std::thread::current().id()).as_bytes());
-        Scratch(std::env::temp_dir().join(format!("assay-made-{}-{}", std::process::id(), &what[..16])))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Where nothing was made there is nothing to remove.
-        let _ = std::fs::remove_file(&self.0);
-    }
 }
 
 /// A word of a command as the shell takes it.

@@ -6,9 +6,9 @@ use crate::campaign::examination;
 use crate::campaign::inputs::{self, InputPlaces};
 use crate::campaign::prepare::{self, Outline};
 use crate::campaign::{self, left_out};
-use crate::examine::Scratch;
 use crate::examine::called::{self, BuiltProgram};
 use crate::examine::facts::{ExperimentFacts, Notes};
+use crate::examine::scratch;
 use crate::examine::started::StartOptions;
 use crate::lead::{Unable, measuring_cpu};
 use crate::store::mark;
@@ -63,7 +63,7 @@ pub fn gather(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Res
         format!("{} is not examined: {}.", failure.variant.as_deref().unwrap_or_default(), failure.reason)
     }));
     mark::claim(&request.asked.store)?;
-    let folder = Scratch::new(&request.asked.store)?;
+    let folder = scratch(&request.asked.store)?;
     let laid = examination::lay(&outline.experiment, places, folder.path())?;
     let builder = ProgramBuilder::new(&request.asked.store)?;
     let built = build(&outline, &builder, events, &mut notes)?;
