@@ -90,7 +90,8 @@ struct Noted {
     files: Vec<Displaced>,
 }
 
-/// What the kernel gave the file that proves a list when it was made.
+/// What the kernel gave the file that proves a list when it was made. It is this user's own: in a store that several share, another's
+/// assay could have proven a list that names this one's files.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Mark {
     inode: u64,
@@ -100,6 +101,9 @@ struct Mark {
 
 fn mark(folder: &Path) -> io::Result<Mark> {
     let found = fs::symlink_metadata(folder.join(MARK))?;
+    if found.uid() != lock::user() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
     Ok(Mark { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) })
 }
 
@@ -204,7 +208,8 @@ fn lists(folder: &Path) -> impl Iterator<Item = Result<Vec<Displaced>, PathBuf>>
 
 fn listed(side: &Path) -> Result<Vec<Displaced>, PathBuf> {
     let list = side.join(LIST);
-    let regular = fs::symlink_metadata(&list).is_ok_and(|found| found.is_file());
+    let regular =
+        fs::symlink_metadata(&list).is_ok_and(|found| found.is_file() && found.uid() == lock::user());
     let text = if regular { fs::read(&list).unwrap_or_default() } else { Vec::new() };
     let noted: Option<Noted> = serde_json::from_slice(&text).ok();
     let own = noted.filter(|noted| mark(side).is_ok_and(|found| found == noted.mark));
@@ -339,6 +344,33 @@ mod tests {
             assert_eq!(foreign(&store), [store.join("comparing-1-0/side-0").join(LIST)]);
             assert_eq!(folders(&store), 1, "what it is is for the user to say");
         }
+    }
+
+    #[test]
+    fn what_another_user_s_assay_lists_is_not_put_back() {
+        for name in [LIST, MARK] {
+            let root = tempfile::tempdir().unwrap();
+            let (path, store) = killed(root.path());
+            let side = workplaces(&store).next().unwrap().join("side-0");
+            if let Err(error) = std::os::unix::fs::chown(side.join(name), Some(4711), None) {
+                eprintln!("skipped: a file cannot be given to another user: {error}");
+                return;
+            }
+            if name == MARK {
+                // Its time changed with its owner: a list that says so, as the other user's would.
+                let files = listed_files(&side);
+                let found = fs::symlink_metadata(side.join(MARK)).unwrap();
+                let mark = Mark { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) };
+                fs::write(side.join(LIST), serde_json::to_vec(&Noted { mark, files }).unwrap()).unwrap();
+            }
+            assert!(put_back(&store, replace).unwrap().is_empty(), "{name}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "placed");
+            assert_eq!(foreign(&store), [side.join(LIST)]);
+        }
+    }
+
+    fn listed_files(side: &Path) -> Vec<Displaced> {
+        serde_json::from_slice::<Noted>(&fs::read(side.join(LIST)).unwrap()).unwrap().files
     }
 
     #[test]
