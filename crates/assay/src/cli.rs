@@ -19,6 +19,7 @@ mod manual;
 mod new;
 mod picture;
 mod plan;
+mod reads;
 mod report;
 mod run;
 mod screen;

@@ -297,7 +297,7 @@ fn converting_harms_neither_its_input_nor_drafts_of_others() {
     done("convert", &[&input, &folder.path().join("y.bt9")]);
     for output in [&input, &link] {
         let (code, said) = refused("convert", &[&input, output, &"--to", &"sbbt"]);
-        assert!(code == 2 && said.contains("is the trace that is read"), "{code}: {said}");
+        assert!(code == 2 && said.contains("this command reads it; name another file"), "{code}: {said}");
     }
     assert!(std::fs::read(&input).unwrap() == before, "the input was changed");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no draft is left");

@@ -63,6 +63,9 @@ pub struct CalibrateArguments {
 /// A pair's files are wrong, or a campaign cannot be run at all.
 pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
     assay_linux::interrupt::catch();
+    if let Some(file) = &arguments.json {
+        screen::find_place(file, &[])?;
+    }
     let pairs = read_pairs(&arguments.folder, &arguments.pairs)?;
     let (runs, skipped) = planned(arguments, &pairs)?;
     for reason in skipped {

@@ -33,7 +33,7 @@ pub struct CleanArguments {
 /// Another assay is at work with the store; something cannot be removed.
 pub fn run(arguments: &CleanArguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
-        screen::find_place(file)?;
+        screen::find_place(file, &[])?;
     }
     let store = arguments.places.store();
     let asked = CleanRequest {

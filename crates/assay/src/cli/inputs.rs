@@ -7,7 +7,7 @@ mod record;
 
 use super::help::OUTPUT;
 use super::run::StoragePaths;
-use super::{DONE, screen};
+use super::{DONE, reads, screen};
 use anyhow::{Context, Result};
 use assay_lab::campaign::inputs::{self, InputPlaces};
 use assay_lab::lead::Misuse;
@@ -192,7 +192,12 @@ fn generate_one(asked: &Generate) -> Result<()> {
     let folder = asked.experiment.parent().unwrap_or(Path::new("."));
     let kept = inputs::kept_in(&asked.places.store());
     let places = InputPlaces { folder, kept: &kept };
-    screen::find_place(&asked.output)?;
+    let reads = reads::of_text(&asked.experiment);
+    let seconds = known.iter().filter(|input| input.name == asked.input).flat_map(|input| &input.with);
+    let beside = seconds.map(|second| inputs::beside(&asked.output, &second.name));
+    for file in [asked.output.clone()].into_iter().chain(beside) {
+        screen::find_place(&file, &reads)?;
+    }
     if let Some(input) = known.iter().find(|input| input.name == asked.input) {
         write(&asked.output, &inputs::bytes_of(input, places)?, "")?;
         for (name, bytes) in inputs::seconds_of(input, places)? {

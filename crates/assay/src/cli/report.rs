@@ -68,7 +68,7 @@ pub struct ReportArguments {
 pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let written = || arguments.json.iter().chain(&arguments.markdown).chain(&arguments.output);
     for file in written() {
-        screen::find_place(file)?;
+        screen::find_place(file, &[])?;
     }
     arguments.pictures.check(written().chain([&arguments.places.ledger]).map(PathBuf::as_path))?;
     if arguments.list {

@@ -168,12 +168,12 @@ pub fn is_stdout(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// Can this file be written, as far as can be said before its content is known? `-` can.
+/// Can this file be written, as far as can be said before its content is known? `-` can. `reads` is all that the command reads.
 ///
 /// # Errors
-/// [`Misuse`]: there is no such folder, it is a folder itself, or nothing can be written there; a minute of measuring is not
-/// spent on it.
-pub fn find_place(file: &Path) -> Result<(), Misuse> {
+/// [`Misuse`]: there is no such folder, it is a folder itself or a file that is read, or nothing can be written there; a minute of
+/// measuring is not spent on it.
+pub fn find_place(file: &Path, reads: &[PathBuf]) -> Result<(), Misuse> {
     // `--json` alone has no file: it is standard output as well.
     if is_stdout(file) || file.as_os_str().is_empty() {
         return Ok(());
@@ -185,6 +185,9 @@ pub fn find_place(file: &Path) -> Result<(), Misuse> {
     }
     if file.is_dir() {
         return Err(refused("it is a folder; name a file in it".into()));
+    }
+    if reads.iter().any(|read| output::same_file(read, file)) {
+        return Err(refused("this command reads it; name another file".into()));
     }
     output::check(file).map_err(|error| refused(error.to_string()))
 }

@@ -4,7 +4,7 @@
 //! is given, goes on its way and to the file. Whatever ends the recording, the file has what was carried so far.
 
 use crate::cli::help::OUTPUT;
-use crate::cli::{DONE, FAILED, screen};
+use crate::cli::{DONE, FAILED, reads, screen};
 use anyhow::{Context as _, Result, bail};
 use assay_lab::lead::Misuse;
 use assay_linux::output::Output;
@@ -44,7 +44,7 @@ pub struct RecordArguments {
 /// # Errors
 /// The command cannot be started, or the file cannot be written.
 pub(super) fn run(arguments: &RecordArguments) -> Result<u8> {
-    screen::find_place(&arguments.output)?;
+    screen::find_place(&arguments.output, &reads::of_command(&arguments.command))?;
     interrupt::catch();
     let mut kept = Kept { file: Output::create(&arguments.output)?, left: arguments.limit, size: 0 };
     let (ended, status) =
