@@ -5,7 +5,7 @@ mod http;
 mod routes;
 
 use super::run::StoragePaths;
-use super::{DONE, screen};
+use super::{DONE, FAILED, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
@@ -49,6 +49,10 @@ pub fn run(arguments: &ServeArguments) -> Result<u8> {
         "http://{address}/  shows {}, to this machine only; Ctrl-C ends it\n",
         path.display()
     ));
+    if screen::lost().is_some() {
+        // Nobody knows where to look.
+        return Ok(FAILED);
+    }
     let pages = Arc::new(Pages::new(path));
     let busy = Arc::new(AtomicUsize::new(0));
     make_ahead(Arc::clone(&pages), Arc::clone(&busy));

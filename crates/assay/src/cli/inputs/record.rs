@@ -11,6 +11,7 @@ use assay_linux::output::Output;
 use assay_linux::{family, interrupt, wait};
 use assay_pure::inputs::{Format, digest, guess};
 use assay_pure::words::plural;
+use assay_report::prose;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -50,6 +51,7 @@ pub(super) fn run(arguments: &RecordArguments) -> Result<u8> {
     let (ended, status) =
         if arguments.stdin { feed(arguments, &mut kept) } else { listen(arguments, &mut kept) }?;
     let is_interrupted = matches!(ended, Ended::Interrupted);
+    let is_lost = matches!(&ended, Ended::NotPassedOn(error) if error.kind() != io::ErrorKind::BrokenPipe);
     let Kept { file, size, .. } = kept;
     if size == 0 && is_interrupted {
         bail!("interrupted before `{}` produced anything, so nothing was kept", shown(arguments));
@@ -65,10 +67,10 @@ pub(super) fn run(arguments: &RecordArguments) -> Result<u8> {
         screen::tell(&sentence);
     }
     let bytes = super::read(&arguments.output)?;
-    screen::tell(summary(&arguments.output, &bytes).trim_end());
+    screen::show_beside(&prose::clean(&summary(&arguments.output, &bytes)));
     // Of a command that was ended the status is our own doing.
     if is_interrupted || (!arguments.stdin && !matches!(ended, Ended::ByItself)) {
-        return Ok(if is_interrupted { FAILED } else { DONE });
+        return Ok(if is_interrupted || is_lost { FAILED } else { DONE });
     }
     if !status.success() {
         screen::tell(&format!("the command failed: {status}"));
