@@ -11,7 +11,7 @@ use super::{DONE, reads, screen};
 use anyhow::{Context, Result};
 use assay_lab::campaign::inputs::{self, InputPlaces};
 use assay_lab::lead::Misuse;
-use assay_linux::given;
+use assay_linux::{given, interrupt};
 use assay_pure::experiment::Experiment;
 use assay_pure::inputs::{
     Description, FORMATS, Format, FormatError, Guess, describe::describe, digest, guess,
@@ -115,6 +115,7 @@ fn format_of(word: &str) -> Result<Format, Misuse> {
 
 fn describe_all(asked: &Describe) -> Result<()> {
     let format = asked.format.as_deref().map(format_of).transpose()?;
+    interrupt::catch();
     let kept = inputs::kept_in(&asked.places.store());
     let mut found: Vec<Described> = Vec::new();
     for file in &asked.files {
@@ -187,6 +188,7 @@ fn described(
 }
 
 fn generate_one(asked: &Generate) -> Result<()> {
+    interrupt::catch();
     let experiment = experiment(&asked.experiment)?;
     let known = experiment.file_inputs();
     let folder = asked.experiment.parent().unwrap_or(Path::new("."));
