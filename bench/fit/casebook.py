@@ -4,7 +4,7 @@
     bench/fit/casebook.py [ASSAY] [NAME-PART ...]
 
 What repeats (distinct_units), has fewer than 10,000 units or was recorded is listed, not asked; streams that several files
-share are fitted once. A stream of too few units for the margin ("cannot be told") is counted by itself: the answer says how many it
+share are fitted once. A stream of too few units for the margin ("cannot be shown to agree") is counted by itself: the answer says how many it
 takes. Exit code 1 if the fit of a random stream was refused for anything else.
 """
 
@@ -66,7 +66,7 @@ def main():
                 continue
             seen[stream] = title
             page = fit(assay, file, name, pathlib.Path(folder))
-            few = not page["close"] and all("cannot be told" in reason["what"] for reason in page["refusals"])
+            few = not page["close"] and all("cannot be shown to agree" in reason["what"] for reason in page["refusals"])
             says = "close" if page["close"] else "too few units" if few else "REFUSED"
             found[says] += 1
             print(f"{title}: {says}: {page['answer']}", flush=True)

@@ -36,7 +36,7 @@ pub mod workspace;
 
 use crate::lead::{Lead, Misuse, Question, measuring_cpu};
 pub use crate::run::retake::MeasuringCore;
-use crate::store::{CampaignRow, Led, Ledger, NewCampaign};
+use crate::store::{CampaignRow, Led, Ledger, NewCampaign, mark};
 use anyhow::{Result, bail};
 use assay_linux::machine::Machine;
 use assay_pure::event::Event;
@@ -151,7 +151,9 @@ pub fn run_outline(
     begun: &mut dyn FnMut(&Ledger, i64) -> Result<()>,
     events: &mut dyn FnMut(Event),
 ) -> Result<EndedCampaign> {
+    mark::refuse_foreign(&asked.store)?;
     let ledger = Ledger::open(&asked.ledger)?;
+    mark::claim(&asked.store)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
     let (row, lead) = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
@@ -186,7 +188,9 @@ pub fn count_afterwards(
     campaign: i64,
     events: &mut dyn FnMut(Event),
 ) -> Result<()> {
+    mark::refuse_foreign(&asked.store)?;
     let ledger = Ledger::open(&asked.ledger)?;
+    mark::claim(&asked.store)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let Some(row) = ledger.campaign(campaign)? else { bail!("the ledger has no campaign {campaign}") };
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;

@@ -18,32 +18,18 @@ pub mod started;
 pub mod traced;
 
 use anyhow::{Context, Result};
-use std::path::{Path, PathBuf};
+use assay_linux::private::PrivateFolder;
+use std::path::Path;
 
-/// The folder, until it is dropped.
-#[derive(Debug)]
-pub struct Scratch(PathBuf);
+/// What folders are called in which variants are tried.
+const PREFIX: &str = "assay-examined-";
 
-impl Scratch {
-    /// A folder of this process's own below `parent`.
-    ///
-    /// # Errors
-    /// It cannot be made.
-    pub fn new(parent: &Path) -> Result<Scratch> {
-        let path = parent.join(format!("assay-examined-{}", std::process::id()));
-        std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
-        // The kernel names mappings by their full paths.
-        Ok(Scratch(path.canonicalize()?))
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// A folder of this process's own below `parent`, until it is dropped.
+///
+/// # Errors
+/// It cannot be made.
+pub fn scratch(parent: &Path) -> Result<PrivateFolder> {
+    std::fs::create_dir_all(parent).with_context(|| format!("cannot make {}", parent.display()))?;
+    PrivateFolder::new(parent, PREFIX)
+        .with_context(|| format!("cannot make a folder in {}", parent.display()))
 }

@@ -114,7 +114,7 @@ fn nothing_called(name: &str, ledgers: &[Ledger]) -> Result<Misuse> {
         )));
     }
     let known = if known.is_empty() { "nothing".into() } else { known.join(", ") };
-    Ok(Misuse(format!("no campaign and no import is called `{name}`; there is: {known}")))
+    Ok(Misuse(format!("no campaign and no import is called `{name}`; the names are: {known}")))
 }
 
 fn newest(ledgers: &[Ledger]) -> Result<String> {

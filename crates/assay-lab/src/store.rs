@@ -6,6 +6,7 @@ mod diaries;
 mod heads;
 mod imports;
 mod ledger;
+pub mod mark;
 mod overview;
 mod owner;
 mod queries;

@@ -4,6 +4,7 @@
 //! in each placement, so that a placement costs a link and no build. Limits: the link must go through a linker that can be
 //! stood in for (`adopt::capture`); code of libraries that the build did not make stays where its linker puts it.
 
+mod aside;
 mod builder;
 mod captured;
 mod cargo;

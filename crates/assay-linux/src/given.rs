@@ -54,7 +54,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(size as usize);
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        return Err(large(format!("it has more than {}, and no more are read", told(most))));
+        return Err(large(format!("it is larger than {}, the most that is read", told(most))));
     }
     Ok(bytes)
 }
@@ -65,7 +65,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// As of [`read`]; it is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path, TEXT)?)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not a text in UTF-8"))
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 fn told(bytes: u64) -> String {

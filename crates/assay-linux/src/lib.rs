@@ -22,6 +22,7 @@ pub mod opened;
 pub mod output;
 pub mod perf;
 pub mod pin;
+pub mod private;
 pub mod process;
 pub mod pulse;
 pub mod shared;

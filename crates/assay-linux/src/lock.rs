@@ -122,7 +122,8 @@ fn is_private(found: &Metadata) -> bool {
     found.is_dir() && found.uid() == user() && found.mode() & 0o777 == 0o700
 }
 
-fn user() -> u32 {
+/// The user that this process acts as.
+pub fn user() -> u32 {
     // SAFETY: it takes nothing and cannot fail.
     unsafe { libc::geteuid() }
 }

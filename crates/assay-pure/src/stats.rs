@@ -20,6 +20,7 @@ pub mod share;
 pub mod sharing;
 pub mod student;
 
+use crate::words::plural;
 use std::fmt;
 
 /// Why an estimate or its interval cannot be given.
@@ -50,7 +51,8 @@ impl fmt::Display for StatsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StatsError::TooFewRotations { have, need } => {
-                write!(f, "{have} complete rotations, an interval needs at least {need}")
+                let have = plural(*have as u64, "complete rotation");
+                write!(f, "only {have}, and an interval needs at least {need}")
             }
             StatsError::NoUsableSamples { candidate, baseline } => write!(
                 f,

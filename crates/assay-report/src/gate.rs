@@ -84,7 +84,7 @@ impl GateResult {
         };
         if !self.unmatched.is_empty() {
             let patterns: Vec<String> = self.unmatched.iter().map(|pattern| format!("`{pattern}`")).collect();
-            more += &format!("; {} in {} is the name of nothing here", words::list_or(&patterns), self.gate);
+            more += &format!("; {} in {} matches nothing here", words::list_or(&patterns), self.gate);
         }
         (word, more)
     }
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!((&found.failed[..], found.undecided.len()), (&["crc/64".to_owned()][..], 0));
         assert!(judged("'*' = 'slower:5%'\n'io/*' = 'off'\n").passed);
         let misspelt = judged("'*' = 'slower:50%'\n'cr/*' = 'slower:1%'\n");
-        assert_eq!(misspelt.sentence(), "passed; `cr/*` in gates.toml is the name of nothing here");
+        assert_eq!(misspelt.sentence(), "passed; `cr/*` in gates.toml matches nothing here");
         assert_eq!(judged("'*' = 'off'\n").outcome().0, "undecided");
     }
 }

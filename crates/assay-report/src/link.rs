@@ -62,7 +62,7 @@ impl LinkForm {
         let names = || NAMED.map(|(name, _)| name).join(", ");
         if !format.contains("{path}") {
             return Err(format!(
-                "`{text}` is no format of links: it needs {{path}}; or name one of {}",
+                "`{text}` is not a link format: it needs {{path}}; or name one of {}",
                 names()
             ));
         }
@@ -70,7 +70,7 @@ impl LinkForm {
         for (name, _) in asked {
             if !PLACEHOLDERS.contains(&name) {
                 let known = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", ");
-                return Err(format!("`{{{name}}}` is no placeholder of links; there is {known}"));
+                return Err(format!("`{{{name}}}` is not a placeholder of a link format; there are {known}"));
             }
         }
         Ok(Some(Self { format: encoded(format, true), host: encoded(host, false) }))

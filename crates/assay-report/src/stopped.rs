@@ -16,7 +16,9 @@ fn write<S: Serializer>(words: &ReasonWords, stopped: Stopped, to: S) -> Result<
 
 fn read<E: serde::de::Error>(words: &ReasonWords, word: &str) -> Result<Stopped, E> {
     let found = words.iter().find(|(_, known, _)| *known == word);
-    found.map(|(reason, ..)| *reason).ok_or_else(|| E::custom(format!("{word:?} is no reason to stop")))
+    found
+        .map(|(reason, ..)| *reason)
+        .ok_or_else(|| E::custom(format!("{word:?} is not a known reason to stop")))
 }
 
 #[cfg(test)]

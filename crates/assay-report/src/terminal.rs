@@ -87,7 +87,7 @@ fn prose_of(found: &PageFinding) -> String {
     let sentence = found.sentence();
     // A variant's name stays as the program spells it.
     let sentence = if found.variant.is_some() { sentence } else { words::capital(&sentence) };
-    format!("{sentence} To mend it: {}.", found.remedy)
+    format!("{sentence} To fix it: {}.", found.remedy)
 }
 
 /// The twin control in one sentence.
@@ -196,6 +196,6 @@ mod tests {
         );
         assert_eq!(lines[1], "next      make the answer depend on every unit");
         assert!(text.contains("! The predictor memorises all-1: branch takes 0.500 ns per varint"), "{text}");
-        assert!(text.contains("To mend it: use at least 140,000 varints."), "{text}");
+        assert!(text.contains("To fix it: use at least 140,000 varints."), "{text}");
     }
 }

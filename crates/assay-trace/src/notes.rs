@@ -6,6 +6,7 @@ pub(super) use lacking::lacking;
 
 use assay_linux::shared::SharedMemory;
 use assay_pure::trace::channel::{MAX_BLOCKS, MAX_THREADS, NoteCode, process};
+use assay_pure::words;
 use std::sync::atomic::Ordering;
 
 /// All that is to be said of a process.
@@ -26,7 +27,8 @@ pub(super) fn of(shared: &SharedMemory, damaged: u64) -> Vec<String> {
     }
     if damaged > 0 {
         notes.push(format!(
-            "{damaged} words of the trace were invalid and left out: the program may have overwritten them."
+            "{} of the trace left out as invalid: the program may have overwritten them.",
+            words::plural(damaged, "word")
         ));
     }
     notes

@@ -3,25 +3,24 @@
 use super::reader::{Changed, Harvest, SessionReaders};
 use super::refusal::{Blame, TraceRefusal};
 use super::{Observer, Trace, TraceDetail, TraceOptions, TracedExit, emulator, plugin, program};
+use assay_linux::private::PrivateFolder;
 use assay_linux::shared::{self, SharedMemory};
-use assay_linux::{family, lock, wait};
+use assay_linux::{family, wait};
 use assay_pure::trace::channel::{self, control};
 use std::ffi::OsString;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitStatus;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::Ordering;
 
 /// What shared memory should have free, bytes: rings and records of a few large programs.
 const ROOM: u64 = 256 << 20;
 /// What the folder of a session is called, before the lab's process id.
 const PREFIX: &str = "assay-";
-/// What a living lab has locked in it.
-const ALIVE: &str = "alive.lock";
 
 /// An emulator that is ready to run a program, and the threads of the lab that will read from it.
 ///
@@ -32,20 +31,7 @@ pub struct TraceSession<O: Observer> {
     script: bool,
     reader: SessionReaders<O>,
     emulator: String,
-    _folder: Folder,
-}
-
-/// A folder that goes with the session.
-struct Folder {
-    path: PathBuf,
-    /// Locked as long as the lab lives.
-    alive: File,
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
-    }
+    _folder: PrivateFolder,
 }
 
 impl<O: Observer> TraceSession<O> {
@@ -63,13 +49,13 @@ impl<O: Observer> TraceSession<O> {
         let emulator = emulator::find(looked.machine)?;
         let plugin = plugin::find(options.plugin.as_deref())?;
         let folder = new_folder()?;
-        let control = make_control(&folder.path, options).map_err(|error| cannot_share(&error))?;
+        let control = make_control(folder.path(), options).map_err(|error| cannot_share(&error))?;
         let mut prefix = vec![emulator.path.into_os_string()];
-        prefix.extend(emulator::arguments(looked.machine, &plugin, &folder.path));
-        write_prefix(&folder.path, &prefix).map_err(|error| cannot_share(&error))?;
+        prefix.extend(emulator::arguments(looked.machine, &plugin, folder.path()));
+        write_prefix(folder.path(), &prefix).map_err(|error| cannot_share(&error))?;
         let script = !looked.interpreter.is_empty();
         prefix.extend(looked.interpreter);
-        let reader = SessionReaders::start(control, folder.path.clone(), Box::new(observer));
+        let reader = SessionReaders::start(control, folder.path().to_owned(), Box::new(observer));
         Ok(TraceSession { prefix, script, reader, emulator: emulator.version, _folder: folder })
     }
 
@@ -147,46 +133,8 @@ fn cannot_share(error: &std::io::Error) -> TraceRefusal {
 }
 
 /// A new folder of this user's alone, after removing those of labs that were killed.
-fn new_folder() -> Result<Folder, TraceRefusal> {
-    let memory = shared::folder(ROOM);
-    remove_dead(&memory);
-    new_folder_in(&memory).map_err(|error| cannot_share(&error))
-}
-
-fn new_folder_in(memory: &Path) -> std::io::Result<Folder> {
-    static SESSIONS: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
-        let path = memory.join(format!("{PREFIX}{}-{number}", std::process::id()));
-        match DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => {
-                let folder = Folder { alive: lock::open(&path.join(ALIVE))?, path };
-                folder.alive.lock()?;
-                return Ok(folder);
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => (),
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Removes the folders of labs that are gone. One lives if a process of its number does, or, as numbers mean nothing in another
-/// container, if its lock is held.
-fn remove_dead(memory: &Path) {
-    for entry in std::fs::read_dir(memory).into_iter().flatten().flatten() {
-        let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
-        let number = name.strip_prefix(PREFIX).and_then(|rest| rest.split_once('-'));
-        let Some(pid) = number.and_then(|(pid, _)| pid.parse::<u32>().ok()) else { continue };
-        let alive = path.join(ALIVE);
-        if Path::new(&format!("/proc/{pid}")).exists() || !alive.is_file() {
-            continue;
-        }
-        // Refused where the folder is another user's.
-        let free = lock::open_own(&alive).ok().filter(|alive| alive.try_lock().is_ok());
-        if free.is_some() {
-            let _ = std::fs::remove_dir_all(&path);
-        }
-    }
+fn new_folder() -> Result<PrivateFolder, TraceRefusal> {
+    PrivateFolder::new(&shared::folder(ROOM), PREFIX).map_err(|error| cannot_share(&error))
 }
 
 fn make_control(folder: &Path, options: &TraceOptions) -> std::io::Result<SharedMemory> {
@@ -258,42 +206,4 @@ pub fn command<O: Observer>(
     let mut child = family::start(&line).map_err(failed)?;
     let (status, killed) = wait::wait_or_kill(&mut child, options.time_limit).map_err(failed)?;
     session.finish_as(if killed { TracedExit::TimeLimit } else { how(Some(status)) })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
-
-    #[test]
-    fn what_a_killed_lab_left_is_removed_by_the_next_and_no_more() {
-        let memory = tempfile::tempdir().unwrap();
-        let mut gone = std::process::Command::new("true").spawn().unwrap();
-        gone.wait().unwrap();
-        let left = memory.path().join(format!("{PREFIX}{}-0", gone.id()));
-        std::fs::create_dir(&left).unwrap();
-        std::fs::write(left.join(ALIVE), "").unwrap();
-        // Of a lab in another container.
-        let other = memory.path().join(format!("{PREFIX}{}-1", gone.id()));
-        std::fs::create_dir(&other).unwrap();
-        let held = lock::open(&other.join(ALIVE)).unwrap();
-        held.lock().unwrap();
-        let not_ours = memory.path().join("assay-notes");
-        std::fs::create_dir(&not_ours).unwrap();
-        let own = new_folder_in(memory.path()).unwrap();
-        remove_dead(memory.path());
-        assert!(!left.exists());
-        assert!(other.exists() && not_ours.exists() && own.path.exists());
-        assert_eq!(std::fs::metadata(&own.path).unwrap().permissions().mode() & 0o777, 0o700);
-    }
-
-    #[test]
-    fn a_folder_that_is_there_is_not_taken_over() {
-        let memory = tempfile::tempdir().unwrap();
-        let (first, second) = (new_folder_in(memory.path()).unwrap(), new_folder_in(memory.path()).unwrap());
-        assert_ne!(first.path, second.path);
-        let path = first.path.clone();
-        drop(first);
-        assert!(!path.exists() && second.path.exists());
-    }
 }

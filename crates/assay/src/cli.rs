@@ -19,6 +19,7 @@ mod manual;
 mod new;
 mod picture;
 mod plan;
+mod reads;
 mod report;
 mod run;
 mod screen;
@@ -205,10 +206,10 @@ fn is_unclean(word: &std::ffi::OsStr) -> bool {
     *prose::clean(&word) != *word
 }
 
-/// The exit code, or that of a failure if standard output did not take everything.
+/// The exit code, or that of a failure if a page was lost.
 fn whole(code: u8) -> u8 {
     let Some(why) = screen::lost() else { return code };
-    screen::complain(&format!("assay: cannot write standard output: {why}"));
+    screen::complain(&format!("assay: cannot write {why}"));
     FAILED
 }
 

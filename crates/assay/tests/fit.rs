@@ -104,7 +104,7 @@ fn a_stretch_repeated_is_refused_with_a_remedy_and_without_a_table() {
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
     let report = text(&output.stdout);
     assert!(report.starts_with("Refused: the lengths repeat every 4000 units"), "{report}");
-    assert!(report.contains("-> record one that goes on"), "{report}");
+    assert!(report.contains("-> record a longer one that does not repeat"), "{report}");
     assert!(!folder.join("table.toml").exists());
 
     let (code, page) = fit(folder, "short", &["--anyway", "-o", "table.toml"]);

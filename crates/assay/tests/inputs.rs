@@ -1,5 +1,6 @@
 //! `assay inputs` and inputs that a command makes, as a user meets them.
 
+use crate::robust::lab::can_run;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -42,10 +43,12 @@ fn a_command_runs_once_for_all_that_looks_at_its_input() {
     write("a.c", PROGRAM);
     write("make.sh", "echo ran >> log; head -c 4000 /dev/urandom");
     let file = "question = \"q?\"\nbaseline = \"a\"\nvariants = [\"a\", \"b\"]\nprogram.sources = [\"a.c\"]\n\
+                flags = [\"-Og\"]\ncompilers = [\"COMPILER\"]\nplacement = { rotations = 1, max_rotations = 1, phases = [0] }\n\
                 [inputs.mine]\ncommand = [\"sh\", \"make.sh\"]\n\
                 [inputs.other]\ngenerator = \"entropy\"\nunits = 1000\nwith = { beside = \"second\" }\n\
                 [inputs.second]\ncommand = [\"sh\", \"./make.sh\"]\n";
-    write("e.toml", file);
+    let compiler = if can_run("gcc") { "gcc" } else { "clang" };
+    write("e.toml", &file.replace("COMPILER", compiler));
     let runs = || std::fs::read_to_string(folder.join("log")).expect("it ran").lines().count();
     let run = ["run", "e.toml", "--quiet", "--budget", "0.1"];
     for (words, expected) in [
@@ -91,7 +94,11 @@ fn a_recording_that_is_interrupted_keeps_what_was_carried() {
         assert!(asked.expect("kill is here").success());
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(1), "{:?} {}", output.status.signal(), said(&output));
-        assert!(said(&output).contains("interrupted: what was carried so far is kept"), "{}", said(&output));
+        assert!(
+            said(&output).contains("interrupted: everything captured until then is kept"),
+            "{}",
+            said(&output)
+        );
         assert_eq!(std::fs::read(folder.join("f")).expect("kept"), b"hello\n");
     }
 }

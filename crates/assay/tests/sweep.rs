@@ -146,7 +146,7 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
     assert!(
         folder
             .said(2, &["sweep", "--show", "7"])
-            .contains("there is no sweep 7 in .assay/ledger.db; there is: 1")
+            .contains("there is no sweep 7 in .assay/ledger.db; it has: 1")
     );
 
     // Everything is done, so there is nothing to go on with.

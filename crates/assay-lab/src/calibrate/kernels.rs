@@ -84,7 +84,7 @@ fn for_kernel(text: &str, template: &Path, kernel: &Path, name: &str) -> Result<
             let path = match path.as_str() {
                 _ if key == "sources" && index == 0 => kernel.to_owned(),
                 Some(path) => folder.join(path),
-                None => bail!("{key} holds something else than paths"),
+                None => bail!("{key} must contain only paths"),
             };
             let path = path.canonicalize().with_context(|| format!("there is no {}", path.display()))?;
             absolute.push(path.to_str().context("the folder's path is not UTF-8")?);

@@ -51,10 +51,11 @@ pub fn warnings(observed: &Observed) -> Vec<String> {
     }
     let mut told: Vec<String> = found.iter().take(TOLD).map(sentence).collect();
     if found.len() > TOLD {
-        told.push(format!(
-            "{} were out of line in the same way.",
-            words::plural((found.len() - TOLD) as u64, "more process")
-        ));
+        let more = (found.len() - TOLD) as u64;
+        told.push(match more {
+            1 => "1 more process was an outlier in the same way.".to_owned(),
+            _ => format!("{} were outliers in the same way.", words::plural(more, "more process")),
+        });
     }
     told
 }
@@ -85,7 +86,7 @@ fn sentence((process, inputs): (&VariantProcess, &Vec<(String, f64)>)) -> String
         inputs.iter().map(|(input, times)| format!("{times:.1} times the median on {input}")).collect();
     format!(
         "One process of {variant} ({compiler}, {flags}; rotation {rotation}, phase {phase}) took {}. Placement alone does \
-         not cause that; it is not left out. Confirm with another --seed.",
+         not explain that; the process stays in the estimates. Confirm with another --seed.",
         words::list(&times)
     )
 }

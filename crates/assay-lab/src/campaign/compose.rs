@@ -134,12 +134,12 @@ pub fn repeats(ledger: &Ledger, campaigns: &[i64]) -> Result<Repeats> {
         all.machine = machine::facts_of(&row.machine);
         all.compilers = serde_json::from_value(row.machine["compilers"].clone()).unwrap_or_default();
         all.flags = flag_sets(&experiment);
-        for (_, input, _) in inputs::inputs_of(ledger, &row, &experiment)? {
+        for known in inputs::inputs_of(ledger, &row, &experiment)? {
             let input = RepeatedInput {
-                name: input.name,
-                recipe: input.recipe,
-                bytes: Some(input.bytes),
-                digest: input.digest,
+                name: known.shown.name,
+                recipe: known.shown.recipe,
+                bytes: Some(known.shown.bytes),
+                digest: known.shown.digest,
             };
             if !all.inputs.contains(&input) {
                 all.inputs.push(input);

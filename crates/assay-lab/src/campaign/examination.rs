@@ -18,10 +18,10 @@ use super::inputs::{self, InputPlaces, ReadyInput};
 use super::placements::{Group, PlacedLink, Placements};
 use super::prepare::Prepared;
 use super::scene::Scene;
-use crate::examine::Scratch;
 use crate::examine::called::{self, BuiltProgram};
 use crate::examine::checks::hardest;
 use crate::examine::facts::{ExperimentFacts, Notes};
+use crate::examine::scratch;
 use crate::examine::started::StartOptions;
 use crate::store::Ledger;
 use anyhow::Result;
@@ -54,7 +54,7 @@ pub fn examine(
         return Ok(());
     }
     scene.phase("examine");
-    let scratch = Scratch::new(store)?;
+    let scratch = scratch(store)?;
     let experiment = &prepared.experiment;
     let kept = inputs::kept_in(store);
     let places = InputPlaces { folder: &prepared.folder, kept: &kept };

@@ -9,9 +9,11 @@
 
 use super::input_store::{InputPlaces, stored, write_once};
 use crate::lead::Misuse;
+use crate::store::mark;
 use anyhow::{Context, Result};
 use assay_linux::command::{self, CommandSpec, Killed};
 use assay_linux::given;
+use assay_linux::private::PrivateFolder;
 use assay_pure::inputs::digest::digest;
 use assay_pure::words::duration;
 use serde_json::{Map, Value, json};
@@ -21,6 +23,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// What the folder is called that the output of a command goes to.
+const PREFIX: &str = "assay-made-";
 /// How long a command may take.
 const LIMIT: Duration = Duration::from_secs(600);
 
@@ -105,6 +109,8 @@ fn kept(store: &Path, recipe: &str) -> Option<Vec<u8>> {
 }
 
 fn keep(store: &Path, recipe: &str, bytes: &[u8]) -> Result<()> {
+    // Inputs lie in a folder of the store.
+    mark::claim(store.parent().unwrap_or(store))?;
     let printed = digest(bytes);
     write_once(&stored(store, &printed), bytes)?;
     write_once(&note(store, recipe), printed.as_bytes())
@@ -112,10 +118,14 @@ fn keep(store: &Path, recipe: &str, bytes: &[u8]) -> Result<()> {
 
 fn run(asked: &Asked<'_>) -> Result<Vec<u8>> {
     let name = asked.name;
-    let output = Scratch::new(asked);
+    // In a folder of our own: a shell would write through a link that somebody laid under a name that can be guessed.
+    let temporary = std::env::temp_dir();
+    let scratch = PrivateFolder::new(&temporary, PREFIX)
+        .with_context(|| format!("cannot make a folder in {}", temporary.display()))?;
+    let output = scratch.path().join("printed");
     // The output may be large, and a shell writes it to a file as it comes.
     let words: Vec<String> = asked.words.iter().map(|word| quoted(word)).collect();
-    let line = format!("exec {} > {}", words.join(" "), quoted(&output.0.to_string_lossy()));
+    let line = format!("exec {} > {}", words.join(" "), quoted(&output.to_string_lossy()));
     let mut environment = vec![(OsString::from("ASSAY_SEED"), OsString::from(asked.seed.to_string()))];
     environment.extend(asked.units.map(|units| ("ASSAY_UNITS".into(), units.to_string().into())));
     let ran = command::run(&CommandSpec {
@@ -143,29 +153,12 @@ fn run(asked: &Asked<'_>) -> Result<Vec<u8>> {
         None if !ran.status.success() => return refuse(format!("failed ({}){said}", ran.status)),
         None => {}
     }
-    let bytes = given::read(&output.0, given::DATA)
+    let bytes = given::read(&output, given::DATA)
         .with_context(|| format!("input `{name}`: cannot read what `{shown}` printed"))?;
     if bytes.is_empty() {
         return refuse(format!("printed nothing; an input is what it writes to standard output{said}"));
     }
     Ok(bytes)
-}
-
-/// A file of this process that goes with it.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(asked: &Asked<'_>) -> Scratch {
-        let what = digest(format!("{asked:?} {:?}", std::thread::current().id()).as_bytes());
-        Scratch(std::env::temp_dir().join(format!("assay-made-{}-{}", std::process::id(), &what[..16])))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Where nothing was made there is nothing to remove.
-        let _ = std::fs::remove_file(&self.0);
-    }
 }
 
 /// A word of a command as the shell takes it.
@@ -179,7 +172,7 @@ mod tests {
 
     fn made(words: &[&str], units: Option<u64>, folder: &Path) -> Result<Vec<u8>> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let kept = folder.join("store");
+        let kept = super::super::inputs::kept_in(&folder.join("store"));
         bytes(&Asked {
             name: "x",
             words: &words,
@@ -210,7 +203,7 @@ mod tests {
         forget();
         assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"one\n".to_vec(), 1));
         forget();
-        std::fs::write(folder.path().join("store").join(digest(b"one\n")), "half").unwrap();
+        std::fs::write(folder.path().join("store/inputs").join(digest(b"one\n")), "half").unwrap();
         assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"one\n".to_vec(), 2));
         write("echo two; echo ran >> log");
         assert_eq!((made(&["sh", "make.sh"], None, folder.path()).unwrap(), log()), (b"two\n".to_vec(), 3));

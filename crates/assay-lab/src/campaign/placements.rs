@@ -255,7 +255,7 @@ fn alike(prepared: &Prepared, recipes: &[(Group, ProgramRecipe)]) -> Vec<String>
         if let Some((first, _)) = recipes[..at].iter().find(same) {
             let name = |group: &Group| prepared.experiment.flags[group.flags].name.as_str();
             found.push(format!(
-                "{} makes the same program with {} and {}: let the build put CFLAGS or CXXFLAGS behind its own flags, if it does not",
+                "{}: the build makes the same program with {} and {}. If that is not meant, have the build append CFLAGS and CXXFLAGS to its own flags",
                 prepared.compilers[group.compiler].name,
                 name(first),
                 name(group)

@@ -195,7 +195,7 @@ fn missing_files(parsed: &ParsedExperiment, folder: &Path) -> Vec<Diagnostic> {
             let looked = full.display();
             let message = match full.metadata() {
                 Ok(found) if !found.is_dir() && !is_folder => {
-                    format!("{looked} is no regular file but a pipe or a device, which cannot be read again")
+                    format!("{looked} is a pipe or a device, not a regular file: it cannot be read twice")
                 }
                 _ => format!("there is no {kind} `{path}` beside the experiment file (looked for {looked})"),
             };

@@ -3,6 +3,7 @@
 use super::held::{self, size};
 use super::places::put_back;
 use crate::lead::Unable;
+use crate::store::mark;
 use anyhow::{Context, Result};
 use assay_pure::event::Event;
 use assay_report::clean::{CleanPage, CleanRow};
@@ -38,7 +39,7 @@ pub struct CleanRequest<'a> {
 /// Removes what can be built again, and tells what that was and what stays.
 ///
 /// # Errors
-/// Somebody is at work with the store; something cannot be removed.
+/// The store is a folder that is not assay's; somebody is at work with it; something cannot be removed.
 pub fn clean(asked: CleanRequest<'_>, on: &mut dyn FnMut(Event)) -> Result<CleanPage> {
     if let Some(lock) = busy(asked) {
         return Err(Unable(format!(
@@ -48,6 +49,7 @@ pub fn clean(asked: CleanRequest<'_>, on: &mut dyn FnMut(Event)) -> Result<Clean
         ))
         .into());
     }
+    mark::refuse_foreign(asked.store)?;
     // Without it the build's own files would go with what a killed comparison put in their place.
     put_back(asked.store, on)?;
     let now = SystemTime::now();
@@ -129,6 +131,7 @@ mod tests {
     fn store() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let (store, ledger) = (folder.path().join("store"), folder.path().join("ledger.db"));
+        mark::claim(&store).unwrap();
         for name in ["links/here/kept", "inputs"] {
             fs::create_dir_all(store.join(name)).unwrap();
             fs::write(store.join(name).join("file"), vec![1; 10_000]).unwrap();
@@ -173,6 +176,15 @@ mod tests {
         let asked = CleanRequest { older_than_days: Some(7.0), ..request(&store, &ledger) };
         assert!(clean(asked, &mut |_| ()).unwrap().removed.is_empty());
         assert!(store.join("links").exists());
+    }
+
+    #[test]
+    fn a_folder_that_is_no_store_is_refused_and_stays_as_it_was() {
+        let (_folder, store, ledger) = store();
+        fs::remove_file(store.join(mark::MARK)).unwrap();
+        let refused = clean(request(&store, &ledger), &mut |_| ()).unwrap_err().to_string();
+        assert!(refused.contains("is not a store of assay's"), "{refused}");
+        assert_eq!(entries(&store), [store.join("inputs"), store.join("links")]);
     }
 
     #[test]

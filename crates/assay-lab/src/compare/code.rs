@@ -373,7 +373,7 @@ fn work(functions: &[DifferingFunction], more: bool) -> Option<String> {
     }
     let of_all = share.map(|share| format!("; {} of {}", words::fraction(share), per.all()));
     Some(format!(
-        "{who} {} instructions per {}, before {} ({}){}",
+        "{who} {} instructions per {}, previously {} ({}){}",
         words::short(after),
         per.word(),
         words::short(before),
@@ -477,9 +477,9 @@ mod tests {
     fn the_function_whose_work_changed_most_is_the_cause_of_a_difference() {
         let functions =
             || vec![changed("small", 100.0, 101.0, Some(false)), changed("large", 100.0, 90.0, Some(false))];
-        let said = "large executes 90.0 instructions per call, before 100 (-10.0 %)".to_owned();
+        let said = "large executes 90.0 instructions per call, previously 100 (-10.0 %)".to_owned();
         assert_eq!(kinds(functions(), 0.9), [(Cause::Work, said)]);
-        let said = "small executes 101 instructions per call, before 100 (+1.0 %)".to_owned();
+        let said = "small executes 101 instructions per call, previously 100 (+1.0 %)".to_owned();
         assert_eq!(kinds(functions(), 1.1), [(Cause::Work, said)], "fewer instructions make nothing slower");
         assert_eq!(kinds(functions(), 1.0), [], "without a difference there is nothing to be the cause of");
         assert_eq!(
@@ -498,8 +498,8 @@ mod tests {
             of(changed("seldom", 100.0, 150.0, None), 0.01),
             of(changed("hot", 100.0, 112.5, None), 0.61),
         ];
-        let said =
-            "hot executes 112 instructions per call, before 100 (+12.5 %); 61 % of the whole run".to_owned();
+        let said = "hot executes 112 instructions per call, previously 100 (+12.5 %); 61 % of the whole run"
+            .to_owned();
         assert_eq!(kinds(functions, 1.07), [(Cause::Work, said)]);
         let start = vec![of(changed("start", 10.0, 90.0, None), 0.0)];
         assert_eq!(kinds(start, 1.07), []);
@@ -520,11 +520,11 @@ mod tests {
         // The loop has fewer instructions, and calls what was inlined into it.
         let functions = || vec![of(outlined("format"), 0.4), of(changed("run", 63.0, 50.0, None), 0.5)];
         let said =
-            "format and run execute 84.0 instructions per iteration, before 63.0 (+33.3 %); 90 % of all";
+            "format and run execute 84.0 instructions per iteration, previously 63.0 (+33.3 %); 90 % of all";
         assert_eq!(kinds(functions(), 1.5), [(Cause::Work, said.to_owned())]);
         assert_eq!(kinds(functions(), 0.9), [], "more instructions make nothing faster");
         let start = || of(outlined("start"), 0.0);
-        let said = "run executes 50.0 instructions per iteration, before 63.0 (-20.6 %); 50 % of all";
+        let said = "run executes 50.0 instructions per iteration, previously 63.0 (-20.6 %); 50 % of all";
         let functions = vec![start(), of(changed("run", 63.0, 50.0, None), 0.5)];
         assert_eq!(kinds(functions, 0.8), [(Cause::Work, said.to_owned())]);
         let many = ["a", "b", "c"].map(|name| of(outlined(name), 0.1));
@@ -532,7 +532,7 @@ mod tests {
             kinds([vec![of(changed("run", 10.0, 9.0, None), 0.5)], many.into()].concat(), 1.5).remove(0);
         assert_eq!(
             said,
-            "a and 3 other functions execute 111 instructions per iteration, before 10.0 (+1010.0 %); 80 % of all"
+            "a and 3 other functions execute 111 instructions per iteration, previously 10.0 (+1010.0 %); 80 % of all"
         );
     }
 

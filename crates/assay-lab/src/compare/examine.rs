@@ -72,7 +72,7 @@ pub fn examine(
     let is_asked_for = |name: &&String| counted(&players[0].bench, name).is_some();
     if !is_whole && !names.first().is_none_or(is_asked_for) {
         let why = format!(
-            "a single benchmark of {adapter} cannot be asked for here, so the code that each one executes is unknown"
+            "{adapter} cannot run one benchmark alone here, so the code that each benchmark executes is unknown"
         );
         return names.iter().try_for_each(|name| keep(name, &unknown(&why)));
     }
@@ -87,7 +87,7 @@ pub fn examine(
             keep(
                 name,
                 &unknown(
-                    "the code of the benchmarks before it took all the time that --budget gives to that",
+                    "examining the benchmarks before it used up the time that --budget reserves for that",
                 ),
             )?;
             continue;
@@ -125,7 +125,7 @@ fn executed_sides(
             counted: CountedSides::Run,
         });
     };
-    let alone = |side: usize| counted(benches[side], name).ok_or("it cannot be asked for alone");
+    let alone = |side: usize| counted(benches[side], name).ok_or("it cannot be run alone");
     let alone = [alone(0)?, alone(1)?];
     let all = [of(0, &alone[0].whole)?, of(1, &alone[1].whole)?];
     let knows_numbers =

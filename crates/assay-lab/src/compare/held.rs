@@ -186,7 +186,7 @@ impl SidePlace {
         let record: Record =
             serde_json::from_slice(&text).map_err(|_| "its record cannot be read".to_owned())?;
         if (&record.key, &record.commit, record.tree.as_path()) != (&self.key, &revision.commit, tree) {
-            return Err(Some("it was held under another name".into()));
+            return Err(Some("it was stored under another name".into()));
         }
         let now =
             |path: &Path| fs::symlink_metadata(tree.join(path)).map(|facts| (facts.len(), facts.mtime()));

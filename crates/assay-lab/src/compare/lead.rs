@@ -13,7 +13,7 @@ use super::spec::{Effort, Method, Spec, effort, visits_per_round};
 use super::unchanged::{self, PLAIN, UnchangedAsked, unchanged};
 use crate::campaign::compose::machine_json;
 use crate::lead::{Lead, Misuse, Question, Unable, measuring_cpu};
-use crate::store::{Led, Ledger, NewComparison, SideRow};
+use crate::store::{Led, Ledger, NewComparison, SideRow, mark};
 use anyhow::{Context, Result};
 use assay_link::adopt::bench::{self, Adapter, BenchCommand, BenchRun, BenchmarkTime, FigureError};
 use assay_link::adopt::capture::CapturedLink;
@@ -89,7 +89,9 @@ pub struct EndedComparison {
 /// # Errors
 /// What was asked for makes no sense, a build or the benchmark command fails, the ledger cannot be written.
 pub fn run(asked: &CompareRequest, on: &mut dyn FnMut(Event)) -> Result<EndedComparison> {
+    mark::refuse_foreign(&asked.store)?;
     let ledger = Ledger::open(&asked.ledger)?;
+    mark::claim(&asked.store)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let (ReadySides { mut sides, mut warnings, unlinked, holds: _holds }, work, tried) =
         ready(asked, cpu, on)?;
@@ -275,7 +277,7 @@ fn rebuilds(asked: &CompareRequest, rebuilt: &Path) -> Misuse {
         "Give --bench a command that only runs what --build has built"
     };
     Misuse(format!(
-        "the benchmark command builds {} anew, undoing every placement. {remedy}",
+        "the benchmark command rebuilds {}, which undoes every placement. {remedy}",
         rebuilt.display()
     ))
 }
@@ -387,7 +389,7 @@ fn try_out(
 fn timed_by_the_clock(asked: &CompareRequest, side: &PreparedSide, what: &str) -> anyhow::Error {
     let gate = asked.gate.as_ref().map(|gate| format!("the gate {gate} is undecided: ")).unwrap_or_default();
     Unable(format!(
-        "{gate}nothing was measured, as the time of `{}` says nothing of its code: {what}.\n  \
+        "{gate}nothing was measured, as the time of `{}` says nothing about its code: {what}.\n  \
          To read figures that it prints: --adapter 'regex:(?<name>\\w+):? +(?<value>[0-9.]+) *(?<unit>ns|us|ms|s)'\n  \
          Or give it an option for a fixed number of iterations",
         side.bench

@@ -11,6 +11,7 @@
 //! Who lives is told by a lock, which the kernel takes from whoever dies: a number says nothing across containers, nor when it
 //! is given again. Folders are made and put back one at a time per store, so nobody builds while another puts back.
 
+use crate::store::mark;
 use assay_linux::{lock, output};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
@@ -37,12 +38,12 @@ pub struct Workplace {
 }
 
 impl Workplace {
-    /// Makes one in the store.
+    /// Makes one in the store, which is made where there is none.
     ///
     /// # Errors
-    /// The store cannot be written.
+    /// The store cannot be written, or is a folder that is not assay's.
     pub fn new(store: &Path) -> io::Result<Workplace> {
-        fs::create_dir_all(store)?;
+        mark::claim(store).map_err(io::Error::other)?;
         let _one = one(store)?;
         // In another container another process can have the same number.
         let mut names = (0..).map(|nth| format!("{PREFIX}{}-{nth}", std::process::id()));
@@ -89,7 +90,8 @@ struct Noted {
     files: Vec<Displaced>,
 }
 
-/// What the kernel gave the file that proves a list when it was made.
+/// What the kernel gave the file that proves a list when it was made. It is this user's own: in a store that several share, another's
+/// assay could have proven a list that names this one's files.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Mark {
     inode: u64,
@@ -99,6 +101,9 @@ struct Mark {
 
 fn mark(folder: &Path) -> io::Result<Mark> {
     let found = fs::symlink_metadata(folder.join(MARK))?;
+    if found.uid() != lock::user() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
     Ok(Mark { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) })
 }
 
@@ -126,7 +131,7 @@ pub fn note(folder: &Path, displaced: &[Displaced]) -> io::Result<()> {
 /// A file cannot be put back; its folder is then kept.
 pub fn put_back(store: &Path, replace: impl Fn(&Path, &Path) -> io::Result<()>) -> io::Result<Vec<PathBuf>> {
     let mut done = Vec::new();
-    if !store.is_dir() {
+    if !mark::is_store(store) {
         return Ok(done);
     }
     let _one = one(store)?;
@@ -154,6 +159,11 @@ pub fn put_back(store: &Path, replace: impl Fn(&Path, &Path) -> io::Result<()>) 
 /// It cannot be removed.
 pub fn remove(folder: &Path) -> io::Result<()> {
     forget(folder);
+    // What says whose the folder is goes last, as a kill may leave the rest.
+    for entry in entries(folder).into_iter().filter(|entry| !entry.ends_with(ALIVE)) {
+        let is_folder = fs::symlink_metadata(&entry).is_ok_and(|found| found.is_dir());
+        if is_folder { fs::remove_dir_all(&entry)? } else { fs::remove_file(&entry)? }
+    }
     fs::remove_dir_all(folder)
 }
 
@@ -179,11 +189,14 @@ pub fn foreign(store: &Path) -> Vec<PathBuf> {
     workplaces(store).flat_map(|folder| lists(&folder).filter_map(Result::err).collect::<Vec<_>>()).collect()
 }
 
-/// Folders of processes, dead or alive; no links.
+/// Folders of processes, dead or alive; no links, and none that merely has such a name.
 fn workplaces(store: &Path) -> impl Iterator<Item = PathBuf> {
     entries(store).into_iter().filter(|folder| {
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        name.starts_with(PREFIX) && fs::symlink_metadata(folder).is_ok_and(|found| found.is_dir())
+        let found = |path: &Path| fs::symlink_metadata(path).ok();
+        name.starts_with(PREFIX)
+            && found(folder).is_some_and(|found| found.is_dir())
+            && found(&folder.join(ALIVE)).is_some_and(|found| found.is_file())
     })
 }
 
@@ -195,7 +208,8 @@ fn lists(folder: &Path) -> impl Iterator<Item = Result<Vec<Displaced>, PathBuf>>
 
 fn listed(side: &Path) -> Result<Vec<Displaced>, PathBuf> {
     let list = side.join(LIST);
-    let regular = fs::symlink_metadata(&list).is_ok_and(|found| found.is_file());
+    let regular =
+        fs::symlink_metadata(&list).is_ok_and(|found| found.is_file() && found.uid() == lock::user());
     let text = if regular { fs::read(&list).unwrap_or_default() } else { Vec::new() };
     let noted: Option<Noted> = serde_json::from_slice(&text).ok();
     let own = noted.filter(|noted| mark(side).is_ok_and(|found| found == noted.mark));
@@ -302,7 +316,9 @@ mod tests {
     fn prepared(root: &Path, list: &str) -> (PathBuf, PathBuf) {
         let (path, store) = (root.join("program"), root.join("store"));
         let side = store.join("comparing-1-0/side-0");
+        mark::claim(&store).unwrap();
         fs::create_dir_all(&side).unwrap();
+        fs::write(store.join("comparing-1-0").join(ALIVE), "").unwrap();
         let kept = side.join("own-0-0");
         for (file, text) in [(&path, "the user's"), (&kept, "theirs")] {
             fs::write(file, text).unwrap();
@@ -331,6 +347,33 @@ mod tests {
     }
 
     #[test]
+    fn what_another_user_s_assay_lists_is_not_put_back() {
+        for name in [LIST, MARK] {
+            let root = tempfile::tempdir().unwrap();
+            let (path, store) = killed(root.path());
+            let side = workplaces(&store).next().unwrap().join("side-0");
+            if let Err(error) = std::os::unix::fs::chown(side.join(name), Some(4711), None) {
+                eprintln!("skipped: a file cannot be given to another user: {error}");
+                return;
+            }
+            if name == MARK {
+                // Its time changed with its owner: a list that says so, as the other user's would.
+                let files = listed_files(&side);
+                let found = fs::symlink_metadata(side.join(MARK)).unwrap();
+                let mark = Mark { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) };
+                fs::write(side.join(LIST), serde_json::to_vec(&Noted { mark, files }).unwrap()).unwrap();
+            }
+            assert!(put_back(&store, replace).unwrap().is_empty(), "{name}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "placed");
+            assert_eq!(foreign(&store), [side.join(LIST)]);
+        }
+    }
+
+    fn listed_files(side: &Path) -> Vec<Displaced> {
+        serde_json::from_slice::<Noted>(&fs::read(side.join(LIST)).unwrap()).unwrap().files
+    }
+
+    #[test]
     fn what_a_copy_of_the_store_lists_is_not_put_back() {
         let root = tempfile::tempdir().unwrap();
         let (path, store) = killed(root.path());
@@ -353,6 +396,33 @@ mod tests {
         assert!(foreign(&store).is_empty());
         assert!(put_back(&store, replace).unwrap().is_empty());
         assert_eq!((folders(&store), fs::read_to_string(&path).unwrap().as_str()), (0, "placed"));
+    }
+
+    #[test]
+    fn a_folder_that_only_has_such_a_name_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let (path, store) = killed(root.path());
+        let named = |name: &str| store.join(format!("{PREFIX}{name}"));
+        for name in ["notes", "linked"] {
+            fs::create_dir(named(name)).unwrap();
+            fs::write(named(name).join("page"), "precious").unwrap();
+        }
+        std::os::unix::fs::symlink("page", named("linked").join(ALIVE)).unwrap();
+        assert_eq!(put_back(&store, replace).unwrap(), [path]);
+        assert_eq!(folders(&store), 2);
+        assert_eq!(entries(&named("notes")), [named("notes").join("page")]);
+        assert_eq!(entries(&named("linked")).len(), 2);
+    }
+
+    #[test]
+    fn nothing_is_looked_for_in_a_folder_that_is_no_store() {
+        let root = tempfile::tempdir().unwrap();
+        let mine = root.path().join("comparing-notes");
+        fs::create_dir(&mine).unwrap();
+        fs::write(mine.join(ALIVE), "").unwrap();
+        assert!(put_back(root.path(), replace).unwrap().is_empty());
+        assert!(Workplace::new(root.path()).is_err());
+        assert_eq!(entries(root.path()), [mine]);
     }
 
     #[test]

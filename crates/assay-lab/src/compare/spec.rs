@@ -75,6 +75,8 @@ pub struct Effort {
 pub const FEWEST_ROTATIONS: u32 = 4;
 /// Rotations by default: with them the placement is averaged to about half a percent.
 pub const ROTATIONS: u32 = 8;
+/// Seconds that starting a command takes at least.
+pub const SHORTEST_VISIT: f64 = 1e-3;
 /// Rounds beyond which rotations are what is lacking.
 const MOST_ROUNDS: u32 = 12;
 
@@ -90,7 +92,7 @@ pub fn effort(
 ) -> Option<Effort> {
     let most = rounds.unwrap_or(MOST_ROUNDS);
     let rounds_of = |rotations: u32| {
-        let round = visits_per_round(rotations, sides) as f64 * visit_seconds.max(1e-3);
+        let round = visits_per_round(rotations, sides) as f64 * visit_seconds.max(SHORTEST_VISIT);
         (budget / round).floor() as u32
     };
     let candidates = match rotations {

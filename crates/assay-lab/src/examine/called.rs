@@ -149,7 +149,7 @@ pub fn trace_all(
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() || assay_linux::interrupt::asked() {
             *reasons
-                .entry("the time for tracing was over (--budget SECONDS allows more)".into())
+                .entry("the time for tracing ran out (--budget SECONDS allows more)".into())
                 .or_default() += 1;
             continue;
         }

@@ -263,7 +263,7 @@ mod tests {
         let asked = FitRequest { margin: 0.07, ..asked(false) };
         let found = page(&asked, &bytes);
         assert!(!found.close && found.refusals.len() == 1, "{found:?}");
-        assert!(found.refusals[0].what.contains("changes as it goes"), "{found:?}");
+        assert!(found.refusals[0].what.contains("drifts"), "{found:?}");
         assert!(found.refusals[0].remedy.contains("--changing"));
         let found = page(&FitRequest { changing: true, ..asked }, &bytes);
         assert!(found.close && found.table.is_some(), "{found:?}");

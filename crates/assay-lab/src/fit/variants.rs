@@ -11,7 +11,7 @@ use crate::campaign::counted::CampaignCounts;
 use crate::campaign::observe::{Observed, failed, observe};
 use crate::campaign::{self, prepare};
 use crate::lead::Misuse;
-use crate::store::{FailureRow, Ledger};
+use crate::store::{FailureRow, Ledger, mark};
 use anyhow::{Context as _, Result, bail};
 use assay_linux::given;
 use assay_pure::event::Event;
@@ -58,6 +58,7 @@ pub fn measure(
     events: &mut dyn FnMut(Event),
 ) -> Result<Variants> {
     let mut outline = prepare::outline(asked)?;
+    mark::claim(&asked.store)?;
     let folder = asked.store.join("fit");
     outline.experiment.inputs = inputs(&outline.experiment, recorded, &folder, (generator, units, seed))?;
     outline.experiment.claims.clear();

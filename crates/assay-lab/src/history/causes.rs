@@ -180,7 +180,7 @@ fn built(
         if let (Some(old), Some(new)) = (content(before.0), content(at.0))
             && old != new
         {
-            add(KnownFact::Input, Some(true), format!("the input {input} has another content"));
+            add(KnownFact::Input, Some(true), format!("the input {input} has different content"));
         }
     }
     found
@@ -222,11 +222,11 @@ fn surroundings(before: &CampaignData, at: &CampaignData) -> Vec<ChangeCause> {
     if let (Some(old), Some(new)) = (before.row.pinned_cpu, at.row.pinned_cpu)
         && old != new
     {
-        add(KnownFact::Core, format!("measured on CPU {new}, before on CPU {old}"));
+        add(KnownFact::Core, format!("measured on CPU {new}, previously on CPU {old}"));
     }
     let keys = other_keys(&before.row.spec, &at.row.spec);
     if !keys.is_empty() {
-        add(KnownFact::Experiment, format!("other values in the experiment file: {}", keys.join(", ")));
+        add(KnownFact::Experiment, format!("changed values in the experiment file: {}", keys.join(", ")));
     }
     if before.row.assay_version != at.row.assay_version {
         add(KnownFact::Assay, format!("assay {} to {}", before.row.assay_version, at.row.assay_version));
@@ -266,7 +266,7 @@ fn sentence(series: &Series, change: &ChangePoint, read: &Runs) -> String {
         .iter()
         .any(|cause| cause.fact == KnownFact::MachineCode && cause.differs == Some(false));
     let mut known = if differs.is_empty() {
-        if same_code { "not the code" } else { "nothing that the ledger keeps differs" }.to_owned()
+        if same_code { "not the code" } else { "nothing recorded in the ledger differs" }.to_owned()
     } else {
         differs.join(", ")
     };

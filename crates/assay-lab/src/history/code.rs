@@ -84,7 +84,7 @@ pub fn compare(
     }
 }
 
-/// What is said of several functions: "other machine code of b, the same of a".
+/// What is said of several functions: "different machine code for b, the same of a".
 pub fn told(found: &[(&str, SameCode)]) -> (Option<bool>, String) {
     let of = |wanted: SameCode| -> Vec<&str> {
         found.iter().filter(|(_, same)| *same == wanted).map(|(name, _)| *name).collect()
@@ -92,13 +92,13 @@ pub fn told(found: &[(&str, SameCode)]) -> (Option<bool>, String) {
     let (same, other, unknown) = (of(SameCode::Same), of(SameCode::Other), of(SameCode::Unknown));
     let mut parts = Vec::new();
     if !other.is_empty() {
-        parts.push(format!("other machine code of {}", words::list(&other)));
+        parts.push(format!("different machine code for {}", words::list(&other)));
     }
     if !same.is_empty() {
-        parts.push(format!("the same machine code of {}", words::list(&same)));
+        parts.push(format!("the same machine code for {}", words::list(&same)));
     }
     if !unknown.is_empty() {
-        parts.push(format!("the machine code of {} cannot be compared any more", words::list(&unknown)));
+        parts.push(format!("the machine code of {} can no longer be compared", words::list(&unknown)));
     }
     let differs = if !other.is_empty() { Some(true) } else { unknown.is_empty().then_some(false) };
     (differs, parts.join(", "))
@@ -111,13 +111,13 @@ mod tests {
     #[test]
     fn what_is_not_known_is_not_claimed() {
         let (same, other, unknown) = (SameCode::Same, SameCode::Other, SameCode::Unknown);
-        let text = "other machine code of b, the same machine code of a".to_owned();
+        let text = "different machine code for b, the same machine code for a".to_owned();
         assert_eq!(told(&[("b", other), ("a", same)]), (Some(true), text));
         assert_eq!(
             told(&[("b", same), ("a", same)]),
-            (Some(false), "the same machine code of b and a".to_owned())
+            (Some(false), "the same machine code for b and a".to_owned())
         );
         let (differs, text) = told(&[("b", unknown), ("a", same)]);
-        assert_eq!((differs, text.contains("of b cannot be compared")), (None, true), "{text}");
+        assert_eq!((differs, text.contains("of b can no longer be compared")), (None, true), "{text}");
     }
 }

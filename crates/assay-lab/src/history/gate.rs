@@ -177,9 +177,9 @@ impl Judged<'_> {
         };
         let Some((lower, upper)) = beside.found.interval() else {
             let why = if beside.runs < 3 {
-                "a number alone does not tell how much it varies: three earlier runs do"
+                "one figure does not show how much it varies; three earlier runs would"
             } else {
-                "all of them have the same number, so how much it varies is unknown"
+                "all of them have the same figure, so how much it varies is unknown"
             };
             return format!("{step} {against}; {why}.");
         };
@@ -188,7 +188,7 @@ impl Judged<'_> {
             note += "; how much runs differ is taken to be 1 % until three earlier runs show it";
         } else if reading == GateReading::Undecided && lower > 0.0 && beside.found.step >= self.limit {
             let series = words::plural(self.checks as u64, "series");
-            note += &format!("; of {series} one can be so much slower by chance");
+            note += &format!("; among {series}, one can be this much slower by chance");
         }
         note += ".";
         if let Some(run) = beside.unaccepted.filter(|_| reading != GateReading::Passed) {
@@ -205,7 +205,7 @@ impl Judged<'_> {
                 if self.same_code(one, found.good) =>
             {
                 found.reading = GateReading::Passed;
-                found.note += " Its machine code is the same as then.";
+                found.note += " Its machine code is the same as in that run.";
             }
             _ => {}
         }
@@ -265,7 +265,9 @@ impl Judged<'_> {
                 runs.filter(|run| *run < self.newest && self.read.are_alike(*run, self.newest)).max()?;
             let is_missing = point_at(one, self.newest).is_none() && self.speaks_at(one, last);
             let (has, next) = (self.id(last), self.id(last + 1));
-            let note = format!("not measured in this run; run {has} has it. --since {next} accepts that.");
+            let note = format!(
+                "not measured in this run; it was last measured in run {has}. --since {next} accepts the gap."
+            );
             is_missing.then(|| undecided(one, note))
         };
         self.series.iter().filter_map(missing).collect()
@@ -394,7 +396,7 @@ mod tests {
             (of(&found, "c / a").reading, found.reading),
             (GateReading::Passed, GateReading::Undecided)
         );
-        assert!(of(&found, "b / a").note.contains("not measured in this run; run 12 has it"), "{found:?}");
+        assert!(of(&found, "b / a").note.contains("it was last measured in run 12"), "{found:?}");
     }
 
     #[test]
@@ -405,7 +407,7 @@ mod tests {
         let found = said(&[crashed, alive], 13);
         assert_eq!(found.reading, GateReading::Undecided, "three runs after it vanished: {found:?}");
         let note = &of(&found, "b / a").note;
-        assert!(note.contains("run 9 has it. --since 10 accepts that"), "{note}");
+        assert!(note.contains("last measured in run 9. --since 10 accepts the gap"), "{note}");
     }
 
     #[test]

@@ -99,7 +99,7 @@ pub fn import(ledger: &Ledger, asked: &ImportRequest) -> Result<Imported> {
         if !names.entry(figure.benchmark.as_str()).or_insert_with(BTreeSet::new).insert(figure.repetition) {
             let name = &figure.benchmark;
             return Err(Misuse(format!(
-                "{shown}: two benchmarks are called `{name}`; import their files each on its own, with another --name"
+                "{shown}: two benchmarks are called `{name}`; import each file separately, with its own --name"
             ))
             .into());
         }
@@ -141,7 +141,7 @@ impl Read {
     fn add(&mut self, path: &Path, name: String) -> io::Result<()> {
         let bytes = given::read(path, MOST)?;
         let text = String::from_utf8(bytes)
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not a text in UTF-8"))?;
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))?;
         self.documents.push(Document { name, text });
         self.changed = self.changed.max(changed(path));
         Ok(())
@@ -163,7 +163,7 @@ fn documents(asked: &ImportRequest) -> Result<Read> {
     }
     if !asked.file.is_dir() {
         return Err(Misuse(format!(
-            "{shown} is no folder: give the one that criterion writes, target/criterion"
+            "{shown} is not a folder: give the one that criterion writes, target/criterion"
         ))
         .into());
     }

@@ -112,7 +112,7 @@ impl Runs {
         let Some(first) = self.runs.iter().position(|run| run.page.id == id) else {
             let known: Vec<&str> = self.runs.iter().map(|run| run.page.id.as_str()).collect();
             return Err(Misuse(format!(
-                "there is no run {id} in this history; there is: {}",
+                "there is no run {id} in this history; it has: {}",
                 known.join(", ")
             )));
         };

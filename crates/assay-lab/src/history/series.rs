@@ -245,7 +245,7 @@ pub fn examine(series: &mut Series, read: &Runs, sensitivity: &Sensitivity) {
         let there = if most == 1 { "there is" } else { "there are" };
         let runs = words::plural(most as u64, "run");
         series.page.unexamined =
-            Some(format!("changes are told from {FEWEST} runs on one machine on; {there} {runs}"));
+            Some(format!("changes are detected from {FEWEST} runs on one machine; {there} {runs}"));
     }
     let found = changes_by_machine(&points, sensitivity);
     series.page.noise = spread(&points, &found).map(f64::exp_m1);

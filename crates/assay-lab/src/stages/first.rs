@@ -103,7 +103,7 @@ pub fn try_out(
         Ok((_, visit)) if !visit.rewritten.is_empty() => {
             let rebuilt = visit.rewritten[0].display();
             tried.found = Err(format!(
-                "the command builds {rebuilt} anew, undoing every placement. Give one that only runs what the build has left"
+                "the command rebuilds {rebuilt}, which undoes every placement. Give one that only runs what the build has made"
             ));
         }
         Ok((_, visit)) => {

@@ -1,5 +1,6 @@
 //! Leads a session of a diary through its phases.
 
+use super::again::SessionPlan;
 use super::asked::StagesRequest;
 use super::build::numbers;
 use super::count::CountingSetup;
@@ -11,10 +12,12 @@ use crate::campaign::compose::machine_json;
 use crate::compare::measure::{self, VerdictProgress, Where};
 use crate::compare::places::{Binaries, put_back};
 use crate::compare::planned;
-use crate::compare::spec::{Effort, FEWEST_ROTATIONS, Method, Spec, effort, visits_per_round};
+use crate::compare::spec::{
+    Effort, FEWEST_ROTATIONS, Method, SHORTEST_VISIT, Spec, effort, visits_per_round,
+};
 use crate::lead::{Lead, Misuse, Question, hold, measuring_cpu};
 use crate::store::{
-    DiaryCount, DiaryEntrant, DiaryTask, Led, Ledger, NewComparison, NewSession, SessionRow, SideRow,
+    DiaryCount, DiaryEntrant, DiaryTask, Led, Ledger, NewComparison, NewSession, SessionRow, SideRow, mark,
 };
 use anyhow::{Result, bail};
 use assay_pure::event::Event;
@@ -40,7 +43,9 @@ pub struct EndedSession {
 /// What was asked for makes no sense, the stages before were measured elsewhere, the ledger cannot be written.
 pub fn run(asked: &StagesRequest, on: &mut dyn FnMut(Event)) -> Result<EndedSession> {
     let diary = &asked.opened.diary;
+    mark::refuse_foreign(&asked.store)?;
     let ledger = Ledger::open(&asked.ledger)?;
+    mark::claim(&asked.store)?;
     let key = digest(diary.name.as_bytes());
     let Some(_hold) = hold::take(ledger.path(), &format!("diary-{}", &key[..12]))? else {
         bail!(Misuse(format!("another assay process is measuring the diary {}", diary.name)))
@@ -56,6 +61,7 @@ pub fn run(asked: &StagesRequest, on: &mut dyn FnMut(Event)) -> Result<EndedSess
     if wanted.entrants.is_empty() {
         return Ok(EndedSession::default());
     }
+    refuse_too_many(asked, &wanted)?;
     // Ahead of the builds, which may take a placed binary for their own.
     put_back(&asked.store, on)?;
     let work = DiaryWorkspace::new(asked, cpu)?;
@@ -83,6 +89,25 @@ fn refuse_strangers(asked: &StagesRequest, sessions: &[SessionRow], machine: &Va
         "this does not belong in the same table of the diary {name}: {}. Give the diary another name to begin a new one, or \
          --mixed to keep both in one table with the session in each row",
         strange.join("; ")
+    ))
+    .into())
+}
+
+/// Before hours of building: no command is so short that so many stages fit into the budget.
+fn refuse_too_many(asked: &StagesRequest, wanted: &SessionPlan) -> Result<()> {
+    let diary = &asked.opened.diary;
+    let count = wanted.entrants.len() as u32;
+    if !asked.time || effort(diary.budget_seconds, 0.0, (diary.rotations, diary.rounds), count).is_some() {
+        return Ok(());
+    }
+    let visits = visits_per_round(diary.rotations.unwrap_or(FEWEST_ROTATIONS), count);
+    Err(Misuse(format!(
+        "{} need {} at least, more than the budget of {} has time for: set `budget` in [diary] to {:.0} s or more, measure fewer \
+         at once, or only count (--no-time)",
+        words::plural(u64::from(count), "stage"),
+        words::plural(visits, "run"),
+        words::duration(diary.budget_seconds),
+        (visits as f64 * SHORTEST_VISIT).ceil()
     ))
     .into())
 }

@@ -77,7 +77,7 @@ impl ReadyEntrant {
             Ok(_) if self.is_measured() => None,
             Ok(_) => {
                 let why = self.tried.values().find_map(|tried| tried.found.as_ref().err());
-                Some(why.cloned().unwrap_or_else(|| "it has no role".to_owned()))
+                Some(why.cloned().unwrap_or_else(|| "no role uses it".to_owned()))
             }
         }
     }

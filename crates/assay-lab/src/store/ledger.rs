@@ -141,7 +141,7 @@ impl Ledger {
         if found == 0 {
             if tables > 0 {
                 let text =
-                    format!("{path} is an SQLite file of something else; choose another with --ledger FILE");
+                    format!("{path} is another program's SQLite database; choose another with --ledger FILE");
                 return Err(Unusable(text).into());
             }
         } else if !(1..=FORMAT).contains(&found) {
@@ -232,8 +232,8 @@ fn explain(path: &Path, error: rusqlite::Error) -> anyhow::Error {
     let unusable = |text: String| Unusable(text).into();
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => anyhow!(
-            "the disk that holds the ledger {path} is full. All finished rounds are safe in it; free some space and go \
-             on with --resume, or use --ledger FILE on another disk"
+            "the disk that holds the ledger {path} is full. All finished rounds are safe in it; free some space and continue \
+             with --resume, or use --ledger FILE on another disk"
         ),
         Some(ErrorCode::SystemIoFailure) => anyhow!(
             "the ledger {path} could not be read or written ({error}); is its disk full or gone? All finished rounds \
@@ -250,11 +250,11 @@ fn explain(path: &Path, error: rusqlite::Error) -> anyhow::Error {
             unusable(format!("the ledger {path} cannot be written; choose another with --ledger FILE"))
         }
         Some(ErrorCode::CannotOpen) => unusable(format!(
-            "the ledger {path} cannot be opened: it is no file, or its folder does not let a file be made; choose \
+            "the ledger {path} cannot be opened: it is not a file, or its folder is not writable; choose \
              another with --ledger FILE"
         )),
         Some(ErrorCode::NotADatabase) => unusable(format!(
-            "{path} is not a ledger: it is no SQLite file; choose another with --ledger FILE. Nothing was changed."
+            "{path} is not a ledger: it is not an SQLite file; choose another with --ledger FILE. Nothing was changed."
         )),
         _ => anyhow::Error::new(error).context(format!("the ledger {path}")),
     }
@@ -268,7 +268,7 @@ pub(super) fn word<T>(
 ) -> rusqlite::Result<Option<T>> {
     let Some(found) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
     meaning(&found).map(Some).ok_or_else(|| {
-        let unknown = format!("`{found}` is no word of this column");
+        let unknown = format!("`{found}` is not a known value of this column");
         rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, unknown.into())
     })
 }

@@ -70,7 +70,7 @@ pub(super) fn owner(path: &Path) -> Result<Owner, Unusable> {
         ))
     };
     if !found.is_file() {
-        return Err(cannot_open("it is no file"));
+        return Err(cannot_open("it is not a file"));
     }
     let path = &path.canonicalize().map_err(|error| cannot_open(&error.to_string()))?;
     let Some(header) = header(path, &found).map_err(|error| cannot_open(&error.to_string()))? else {
@@ -78,7 +78,7 @@ pub(super) fn owner(path: &Path) -> Result<Owner, Unusable> {
     };
     if !header.starts_with(MAGIC) {
         return Err(Unusable(format!(
-            "{} is not a ledger: it is no SQLite file; choose another with --ledger FILE. Nothing was changed.",
+            "{} is not a ledger: it is not an SQLite file; choose another with --ledger FILE. Nothing was changed.",
             path.display()
         )));
     }
@@ -88,7 +88,7 @@ pub(super) fn owner(path: &Path) -> Result<Owner, Unusable> {
     }
     let foreign = || {
         Unusable(format!(
-            "{} is an SQLite file of something else; choose another with --ledger FILE. Nothing was changed.",
+            "{} is another program's SQLite database; choose another with --ledger FILE. Nothing was changed.",
             path.display()
         ))
     };

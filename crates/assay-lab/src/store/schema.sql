@@ -372,8 +372,8 @@ CREATE TABLE imported (
     tool         TEXT NOT NULL,         -- google-benchmark | criterion | hyperfine | go | bmf
     file         TEXT NOT NULL,         -- its name, as it was given
     digest       TEXT NOT NULL,         -- SHA-256 of what is in it
-    machine      TEXT NOT NULL,         -- as the file or the user calls it; empty: not told
-    revision     TEXT,                  -- of what was measured, as the user says; NULL: not told
+    machine      TEXT NOT NULL,         -- as the file or the user calls it; empty: unknown
+    revision     TEXT,                  -- of what was measured, as the user says; NULL: unknown
     notes        TEXT NOT NULL,         -- JSON: sentences of the reader: benchmarks that failed, values left out
     measured_at  REAL NOT NULL,         -- Unix seconds: as the user says, else the file, else when it was changed last
     imported_at  REAL NOT NULL

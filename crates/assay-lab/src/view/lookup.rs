@@ -184,8 +184,11 @@ impl Among<'_> {
             [] => Err(Miss::Unknown(Misuse(self.unknown(&name)))),
             _ => {
                 let list = told(&names);
-                Err(Misuse(format!("{} names begin with `{name}`: {list}; write more of it", names.len()))
-                    .into())
+                Err(Misuse(format!(
+                    "{} names begin with `{name}`: {list}; type more of the name",
+                    names.len()
+                ))
+                .into())
             }
         }
     }
@@ -196,7 +199,7 @@ impl Among<'_> {
         let Some(kind) = Kept::of(kind) else { return Ok((None, text)) };
         if !self.kinds.contains(&kind) {
             let here = words::list_or(&self.kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>());
-            return Err(Misuse(format!("{text} is a {}; here a {here} is wanted", kind.name())));
+            return Err(Misuse(format!("{text} is a {}; this command needs a {here}", kind.name())));
         }
         Ok((Some(kind), name))
     }
@@ -220,7 +223,7 @@ impl Among<'_> {
         Err(Misuse(if known.is_empty() {
             format!("there is no {kind_name} {id} in {path}: it has none")
         } else {
-            format!("there is no {kind_name} {id} in {path}; there is: {}", told(&known))
+            format!("there is no {kind_name} {id} in {path}; it has: {}", told(&known))
         })
         .into())
     }
@@ -281,8 +284,9 @@ fn name_in_file(given: &str) -> Result<String> {
         return Ok(given.to_owned());
     }
     let text = assay_linux::given::read_text(path)?;
-    let read = Experiment::from_toml(&text, given)
-        .map_err(|_| Misuse(format!("{given} is no experiment: `assay plan {given}` says what is wrong")))?;
+    let read = Experiment::from_toml(&text, given).map_err(|_| {
+        Misuse(format!("{given} is not a valid experiment: `assay plan {given}` says what is wrong"))
+    })?;
     Ok(read.experiment.name)
 }
 
@@ -342,7 +346,7 @@ mod tests {
         for (text, expected) in [
             ("sumz", "is called `sumz`; the nearest is `sums`; `assay report"),
             ("izes", "the nearest is `sizes`"),
-            ("s", "3 names begin with `s`: sizes, sums and sort; write more of it"),
+            ("s", "3 names begin with `s`: sizes, sums and sort; type more of the name"),
             ("sums~3", "sums was measured 3 times in"),
             ("99", "there is no campaign 99 in"),
             ("diary/x", "is called `x`"),
@@ -351,7 +355,7 @@ mod tests {
             assert!(found(text).is_err_and(|error| error.contains(expected)), "{text}: {:?}", found(text));
         }
         let only = named(&ledger, Some("sweep/1"), &[Kept::Campaign]).unwrap_err().to_string();
-        assert_eq!(only, "sweep/1 is a sweep; here a campaign is wanted");
+        assert_eq!(only, "sweep/1 is a sweep; this command needs a campaign");
         assert_eq!(named(&ledger, None, &[Kept::Campaign]).unwrap().id, 5);
     }
 
@@ -394,7 +398,7 @@ mod tests {
         std::fs::write(&file, "no experiment").unwrap();
         let word = file.to_str().unwrap();
         let said = |found: Result<KeptRow>| found.unwrap_err().to_string();
-        assert!(said(named(&ledger, Some(word), &Kept::ALL)).contains("is no experiment"));
+        assert!(said(named(&ledger, Some(word), &Kept::ALL)).contains("is not a valid experiment"));
         assert!(said(named_in_ledger(&ledger, word, &Kept::ALL)).contains("is called"));
         assert_eq!(named_in_ledger(&ledger, "sort", &Kept::ALL).unwrap().id, 3);
     }

@@ -23,6 +23,7 @@ pub use fixed_time::runs_for_fixed_time;
 use assay_linux::command::{self, CommandResult, CommandSpec};
 use assay_linux::opened::{Openings, Seen};
 use assay_pure::figures::{ExecutionFigures, Output};
+use assay_pure::words;
 use regex::Regex;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -234,7 +235,8 @@ fn notes(ran: &CommandResult) -> Vec<String> {
     }
     let lost = ran.stdout.lost + ran.stderr.lost + ran.side.lost;
     if lost > 0 {
-        notes.push(format!("{lost} bytes of its output exceeded the limit and were not read."));
+        notes
+            .push(format!("{} of its output not read: the limit was exceeded.", words::plural(lost, "byte")));
     }
     notes
 }

@@ -1,11 +1,13 @@
 //! A program that its own build has made, linked again in any placement.
 
-use super::own::{Cleared, OwnAsked, OwnOrder};
+use super::aside::{Cleared, settle_abandoned};
+use super::own::{OwnAsked, OwnOrder};
 use crate::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
 use crate::build::{Artifact, BuildFailure, Builder, Compiler, CompilerFamily, Link, Stage};
 use assay_pure::inputs::digest;
 use assay_pure::words::list;
 use std::collections::BTreeSet;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -41,7 +43,10 @@ impl CapturedProgram {
     pub fn build(asked: &OwnAsked<'_>, said: &dyn Fn(&str)) -> Result<Self, BuildFailure> {
         let order = asked.order()?;
         let command = order.told();
-        let mut cleared = order.wanted.clear(&order.folder);
+        settle_abandoned(asked.store);
+        let cleared = order.wanted.clear(&order.folder, asked.store);
+        let mut cleared = cleared
+            .map_err(|error| asked.failure(format!("cannot write in {}: {error}", asked.store.display())))?;
         let built = Self::build_anew(asked, order, &mut cleared, said);
         cleared.settle();
         let Built { link, mut warnings } = built?;
@@ -94,7 +99,10 @@ impl CapturedProgram {
         if older.is_empty() {
             return Ok(built);
         }
-        older.iter().chain([&built.link.output]).for_each(|file| cleared.take(file));
+        let files = older.iter().chain([&built.link.output]);
+        let taken = files.map(|file| cleared.take(file)).collect::<io::Result<()>>();
+        taken
+            .map_err(|error| asked.failure(format!("cannot write in {}: {error}", asked.store.display())))?;
         // An archive that no rule makes is missing then: it is given, and back in its place the build links it as it is.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as i64);
         let (mut built, mut older) =
@@ -104,15 +112,15 @@ impl CapturedProgram {
             })?;
         for given in older.extract_if(.., |file| is_archive(file)) {
             built.warnings.push(format!(
-                "{}: no rule of the build makes it anew, so flags and compiler say nothing of what it holds",
+                "{}: no rule of the build recompiles it, so flags and compiler do not describe it",
                 given.display()
             ));
         }
         match older.first() {
             None => Ok(built),
             Some(file) => Err(asked.failure(format!(
-                "the build links {} as it was compiled before, so flags and compiler say nothing of it. Let it compile anew, as \
-                 in build = \"make clean && make bench\"; or ask for no flags and compilers",
+                "the build links {} as it was compiled earlier, so flags and compiler do not describe it. Have it recompile, \
+                 as in build = \"make clean && make bench\"; or ask for no flags and compilers",
                 file.display()
             ))),
         }

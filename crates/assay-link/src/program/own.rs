@@ -1,11 +1,13 @@
 //! What each kind of build is asked for: its command, where it runs, and what of its links is the program.
 
+use super::aside::Cleared;
 use super::{cargo, cmake, zig};
 use crate::adopt::capture::CapturedLink;
 use crate::build::text::quote;
 use crate::build::{BuildFailure, Compiler, CompilerFamily, Stage};
 use assay_pure::experiment::spec::{FlagSet, OwnBuild};
 use assay_pure::inputs::{digest, short_digest};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// What flags for CMake itself begin with.
@@ -204,24 +206,28 @@ impl Wanted {
     }
 
     /// Takes away what is already built, so that it is linked again; `settle` puts back what was not built again.
-    pub fn clear(&self, folder: &Path) -> Cleared {
-        let mut cleared = Cleared::default();
+    ///
+    /// # Errors
+    /// The store cannot be written.
+    pub fn clear(&self, folder: &Path, store: &Path) -> io::Result<Cleared> {
+        let mut cleared = Cleared::new(store);
         match self {
-            Self::At(path) => cleared.take(path),
-            _ => self.clear_below(folder, &mut cleared),
+            Self::At(path) => cleared.take(path)?,
+            _ => self.clear_below(folder, &mut cleared)?,
         }
-        cleared
+        Ok(cleared)
     }
 
-    fn clear_below(&self, folder: &Path, cleared: &mut Cleared) {
+    fn clear_below(&self, folder: &Path, cleared: &mut Cleared) -> io::Result<()> {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
             if kind.is_dir() {
-                self.clear_below(&path, cleared);
+                self.clear_below(&path, cleared)?;
             } else if kind.is_file() && self.may_be(&path) {
-                cleared.take(&path);
+                cleared.take(&path)?;
             }
         }
+        Ok(())
     }
 
     /// Whether a file may be the program or, with cargo, the file that the program is another name of.
@@ -230,47 +236,6 @@ impl Wanted {
             file.parent().is_some_and(|parent| parent.ends_with("deps") || parent.ends_with("examples"));
         file.extension().is_none() && (self.is(file) || in_deps && !matches!(self, Self::At(_)))
     }
-}
-
-/// Files that were moved aside.
-#[derive(Default)]
-pub struct Cleared {
-    moved: Vec<(PathBuf, PathBuf)>,
-}
-
-impl Cleared {
-    /// Moves a file aside, if it is a plain one. One that was left aside, by a lab that was killed, is settled first: its name is
-    /// the same.
-    pub fn take(&mut self, file: &Path) {
-        let Some(name) = file.file_name() else { return };
-        let aside = file.with_file_name(format!(".{}.assay-aside", name.to_string_lossy()));
-        let is_plain = |file: &Path| file.symlink_metadata().is_ok_and(|data| data.is_file());
-        if is_plain(&aside) {
-            settle(&aside, file);
-        }
-        let regular = is_plain(file);
-        if regular && std::fs::rename(file, &aside).is_ok() {
-            self.moved.push((aside, file.to_owned()));
-        }
-    }
-
-    /// Puts back those of these files that are missing; returns how many.
-    pub fn put_back(&mut self, which: impl Fn(&Path) -> bool) -> usize {
-        let missing = self.moved.extract_if(.., |(_, file)| which(file) && !file.exists());
-        missing.map(|(aside, file)| settle(&aside, &file)).count()
-    }
-
-    /// Puts back what was not built again, and removes the rest.
-    pub fn settle(self) {
-        for (aside, file) in self.moved {
-            settle(&aside, &file);
-        }
-    }
-}
-
-fn settle(aside: &Path, file: &Path) {
-    // Where either fails, the file stays under its other name: nothing of it is lost.
-    let _ = if file.exists() { std::fs::remove_file(aside) } else { std::fs::rename(aside, file) };
 }
 
 /// The nearest folder that holds both.
@@ -301,25 +266,6 @@ mod tests {
             only.is(Path::new("/t/release/any"))
                 && !only.is(Path::new("/t/release/build/x/build-script-build"))
         );
-    }
-
-    #[test]
-    fn what_was_moved_aside_comes_back_unless_it_was_built_again() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let file = |name: &str| folder.path().join(name);
-        for name in ["kept", "built"] {
-            std::fs::write(file(name), name).expect("written");
-        }
-        let mut cleared = Cleared::default();
-        for name in ["kept", "built", "missing"] {
-            cleared.take(&file(name));
-        }
-        assert!(!file("kept").exists() && !file("built").exists());
-        std::fs::write(file("built"), "anew").expect("written");
-        cleared.settle();
-        let read = |name: &str| std::fs::read_to_string(file(name)).expect("there");
-        assert_eq!((read("kept").as_str(), read("built").as_str()), ("kept", "anew"));
-        assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 2);
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn unknown(folder: &Path, index: usize, wanted: &str) -> ToolchainError {
     let found: Vec<String> =
         listed.lines().filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect();
     if found.is_empty() {
-        let why = format!("toolchains such as `{wanted}` are told apart by rustup, which is not on PATH");
+        let why = format!("a toolchain such as `{wanted}` needs rustup, which is not on PATH");
         return ToolchainError::NoRust { why };
     }
     let wanted = wanted.trim_start_matches('+').to_owned();

@@ -152,14 +152,14 @@ impl CounterRefusal {
         let level = if self.scope == Scope::User { 2 } else { 1 };
         let text = match self.cause(conditions) {
             RefusalCause::Paranoid => format!(
-                "`sudo sysctl kernel.perf_event_paranoid={level}`, or give assay CAP_PERFMON: `sudo setcap \
+                "run `sudo sysctl kernel.perf_event_paranoid={level}`, or give assay CAP_PERFMON: `sudo setcap \
                  cap_perfmon+ep $(command -v assay)`"
             ),
             RefusalCause::Filtered => "start the container with --cap-add=PERFMON, or with a seccomp profile that allows \
                                 perf_event_open"
                 .to_owned(),
             RefusalCause::NoCounter if !conditions.has_counters && !self.software => {
-                "a machine with performance counters: bare metal, or a virtual machine whose host passes them on \
+                "use a machine with performance counters: bare metal, or a virtual machine whose host passes them on \
                  (KVM: a `pmu` feature of the guest's CPU)"
                     .to_owned()
             }

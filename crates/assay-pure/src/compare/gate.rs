@@ -26,7 +26,7 @@ impl std::fmt::Display for GateError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             GateError::Kind(found) => {
-                write!(f, "there is no gate `{found}`: write `slower` or `slower:2%`")
+                write!(f, "`{found}` is not a gate: write `slower` or `slower:2%`")
             }
             GateError::Amount(found) => {
                 write!(f, "`{found}` is not a percentage between 0 and 1000: write it as `slower:2%`")

@@ -181,7 +181,7 @@ mod tests {
             (
                 "\"*\" = \"slower\"\n\"a\" = \"faster\"\n",
                 2,
-                "there is no gate `faster`: write `slower` or `slower:2%`, or `off`",
+                "`faster` is not a gate: write `slower` or `slower:2%`, or `off`",
             ),
             ("\"*\" = 2\n", 1, "`*` has no gate"),
             ("[gates]\n\"*\" = \"slower\"\n", 1, "`gates` has no gate"),

@@ -46,7 +46,7 @@ pub(super) fn find(folder: &FolderView<'_>, place: &BuildPlace, found: &mut Disc
                     found.candidates.push(candidate(&described, &library, &path, &target, place));
                 }
                 None => {
-                    found.notes.push(format!("{described} uses no library that is known ({}).", target.file));
+                    found.notes.push(format!("{described} uses no known library ({}).", target.file));
                 }
             }
         }

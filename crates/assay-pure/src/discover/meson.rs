@@ -35,7 +35,7 @@ pub(super) fn find(folder: &FolderView<'_>, place: &BuildPlace, found: &mut Disc
                 _ => None,
             };
             let Some(program) = program else {
-                found.notes.push(format!("{described} is no program that {file} builds."));
+                found.notes.push(format!("{described} is not built by {file}."));
                 continue;
             };
             let behind = &text[call.get(0).expect("the match").end()..];
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(found.candidates.len(), 2);
         assert_eq!(
             found.notes,
-            ["benchmark 'script' of bench/meson.build is no program that bench/meson.build builds."]
+            ["benchmark 'script' of bench/meson.build is not built by bench/meson.build."]
         );
     }
 }

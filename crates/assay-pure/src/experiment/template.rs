@@ -108,7 +108,7 @@ unit = "byte"
 # else (but for cycles) by running the program under an emulator, with simulated
 # branch predictors. Then the report says how much of a difference is work and
 # how much is prediction. And "allocations", "allocated-bytes" and "peak-bytes":
-# counted exactly by a run of its own, of C, C++ and Rust alike.
+# counted exactly in a separate run, in C, C++ and Rust alike.
 # Default: nothing, because counting takes extra time.
 #events = []
 
@@ -134,12 +134,12 @@ variants = ["loop", "four"]
 # What is cold when a call begins: "hot" (one input again and again), "rotating"
 # (each call takes another copy of its bytes), "cold_data" (its bytes are in no
 # cache), "cold_code" (the program's code is in no cache, the branch predictor
-# is trained on other code). Each is an input of its own: random@cold-data.
+# is trained on other code). Each becomes a separate input: random@cold-data.
 #states = ["hot"]
 # "throughput": calls are independent. "latency": each waits for the last one's
 # answer, as in a chain of lookups.
 #measure = ["throughput"]
-# An input may have both keys of its own, and say how many copies to rotate over
+# An input may set both keys itself, and say how many copies to rotate over
 # (default: so many that they exceed twice the last-level cache):
 #     states = ["hot", "rotating"]
 #     copies = 64
@@ -161,7 +161,7 @@ include_dirs = ["."]
 #     zig = ["bench.zig"]
 #     zig = "build.zig"
 #     bin = "sums"
-# Or a program with a build of its own. It stays as it is; only its last link is
+# Or a program with its own build. It stays as it is; only its last link is
 # made again for each placement.
 # A cargo package (`assay new --rust` writes one). Without bin, bench or
 # example, it is the package's only binary.
@@ -289,7 +289,7 @@ format = "bytes"
 #     values = [64, "32k", "1M"]
 
 # Sets of compiler flags, each measured by itself; `flags = ["-O2"]` above the
-# first table is the short form for one. A set may be a table of its own, for
+# first table is the short form for one. A set may also be a separate table, for
 # example O0 = { flags = ["-O0"], allow_unoptimised = true }
 #[flags]
 #O2 = ["-O2"]

@@ -38,7 +38,7 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     let all = [&output.stdout, &output.stderr].into_iter().flat_map(|text| lines(text));
     let series = repetitions(all.filter_map(|line| two(&line)).flatten());
     if series.is_empty() {
-        let expected = "lines as ` 3#file : 1000000 -> 300000 (x3.333), 300.1 MB/s, 1000.2 MB/s`";
+        let expected = "lines such as ` 3#file : 1000000 -> 300000 (x3.333), 300.1 MB/s, 1000.2 MB/s`";
         return Err(FigureError::nothing(NAME, expected, output.printed()));
     }
     let mut reading = ExecutionFigures::default();

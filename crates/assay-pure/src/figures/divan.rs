@@ -48,7 +48,7 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
         path.push(without_time(label).to_owned());
         let name = path.join("/");
         let value = time(median).ok_or_else(|| {
-            FigureError::malformed(NAME, &name, "a median as `1.25 ns`", format!("`{median}`"))
+            FigureError::malformed(NAME, &name, "a median such as `1.25 ns`", format!("`{median}`"))
         })?;
         let place = *known.entry(name.clone()).or_insert(series.len());
         match series.get_mut(place) {
@@ -184,7 +184,7 @@ math           fastest       │ slowest       │ median        │ mean       
         assert!(error.contains("fastest, slowest, median") && error.contains("| running 0 tests"), "{error}");
         let error = read_text(&TABLE.replace("5.175 ns", "5.175 lightyears")).unwrap_err().to_string();
         assert!(
-            error.contains("math/one: expected a median as `1.25 ns`, found `5.175 lightyears`"),
+            error.contains("math/one: expected a median such as `1.25 ns`, found `5.175 lightyears`"),
             "{error}"
         );
         let head = TABLE.lines().nth(1).unwrap();

@@ -32,7 +32,7 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     });
     let series = repetitions(results);
     let Some(((first, _), _)) = series.first() else {
-        let expected = "lines as `BenchmarkName-8  1000  1234 ns/op`";
+        let expected = "lines such as `BenchmarkName-8  1000  1234 ns/op`";
         return Err(FigureError::nothing(NAME, expected, &output.stdout));
     };
     let mut reading = ExecutionFigures::default();

@@ -25,7 +25,7 @@ pub fn is_in(output: &Output) -> bool {
 pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     let series = repetitions(lines(&output.stdout).filter_map(|line| result(&line)));
     if series.is_empty() {
-        let expected = "lines as `test name ... bench:  1,234.50 ns/iter (+/- 9.10)`";
+        let expected = "lines such as `test name ... bench:  1,234.50 ns/iter (+/- 9.10)`";
         return Err(FigureError::nothing(NAME, expected, &output.stdout));
     }
     let mut reading = ExecutionFigures::default();

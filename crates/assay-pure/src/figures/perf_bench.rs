@@ -50,7 +50,7 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     }
     if series.is_empty() {
         let expected =
-            "a head `# Running 'sched/pipe' benchmark:` and a line as `8.148123 usecs/op` below it";
+            "a head `# Running 'sched/pipe' benchmark:` and a line such as `8.148123 usecs/op` below it";
         return Err(FigureError::nothing(NAME, expected, &output.stdout));
     }
     let mut reading = ExecutionFigures::default();

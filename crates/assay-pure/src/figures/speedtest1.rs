@@ -37,7 +37,8 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
         lines(&output.stdout).skip_while(|line| !line.starts_with(HEAD)).filter_map(|line| test(&line));
     let series = repetitions(results);
     if series.is_empty() {
-        let expected = "its head and lines as ` 100 - 50000 INSERTs into table with no index....    0.067s`";
+        let expected =
+            "its head and lines such as ` 100 - 50000 INSERTs into table with no index....    0.067s`";
         return Err(FigureError::nothing(NAME, expected, &output.stdout));
     }
     let mut reading = ExecutionFigures::default();

@@ -34,7 +34,7 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     let all = [&output.stdout, &output.stderr].into_iter().flat_map(|text| lines(text));
     let series = repetitions(all.filter_map(|line| result(&line)));
     if series.is_empty() {
-        let expected = "lines as ` 3#XXH64 : 102400 -> 69523 it/s ( 6789.4 MB/s)`";
+        let expected = "lines such as ` 3#XXH64 : 102400 -> 69523 it/s ( 6789.4 MB/s)`";
         return Err(FigureError::nothing(NAME, expected, output.printed()));
     }
     let mut reading = ExecutionFigures::default();

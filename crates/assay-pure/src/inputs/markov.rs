@@ -34,7 +34,7 @@ pub struct Markov {
 pub enum MarkovError {
     /// There is no context `""`.
     NoRoot,
-    /// A context is no sequence of at most 32 lengths from 1 to 10 with single blanks between.
+    /// A context is no sequence of at most 32 lengths from 1 to 10 with single spaces between.
     Context {
         /// As it is written.
         context: String,
@@ -65,7 +65,7 @@ impl std::fmt::Display for MarkovError {
             MarkovError::Context { context } => {
                 write!(
                     f,
-                    "\"{context}\" is no context: at most 32 lengths from 1 to 10 with single blanks between"
+                    "\"{context}\" is not a valid context: at most 32 lengths from 1 to 10 with single spaces between"
                 )
             }
             MarkovError::Weights { context } => write!(

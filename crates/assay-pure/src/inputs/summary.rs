@@ -55,8 +55,8 @@ impl Description {
         let (period, units) = (self.class_period_units, self.units);
         if self.classes.len() > 1 && period <= units / 2 {
             return Some(format!(
-                "the {} repeat every {period} units ({:.1} times): a predictor that remembers as much knows all \
-                 that follow, so this input measures its memory.",
+                "the {} repeat every {period} units ({:.1} times): a predictor that remembers one period \
+                 predicts everything after it, so this input measures its memory.",
                 match self.meaning {
                     Some(ClassMeaning::Value) => "values",
                     Some(ClassMeaning::Comparison) => "comparisons of neighbours",

@@ -26,7 +26,7 @@ impl fmt::Display for LimitsError {
             LimitsError::Schema(found) => {
                 write!(out, "it has schema \"{found}\"; this assay reads \"{SCHEMA}\"")
             }
-            LimitsError::Figure(what) => write!(out, "{what} is no figure that a machine can have"),
+            LimitsError::Figure(what) => write!(out, "{what} is not a possible value"),
         }
     }
 }
@@ -104,7 +104,7 @@ impl MeasuredMachine {
 
     /// What is different now, in a few words each.
     pub fn changes(&self, now: &MeasuredMachine) -> Vec<String> {
-        let or_none = |value: &Option<String>| value.clone().unwrap_or_else(|| "not told".to_owned());
+        let or_none = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
         let facts = [
             ("CPU", self.cpu.clone(), now.cpu.clone()),
             ("CPU id", self.cpu_id.clone(), now.cpu_id.clone()),
@@ -140,13 +140,13 @@ mod tests {
         assert!(error("{\"schema\": \"assay.limits/1\"}").contains("missing field"));
         let mut zero = sample::limits();
         zero.costs[0].ns.median = 0.0;
-        assert_eq!(error(&zero.to_json()), "instruction: 0 is no figure that a machine can have");
+        assert_eq!(error(&zero.to_json()), "instruction: 0 is not a possible value");
         let mut negative = sample::limits();
         negative.bandwidth[0].points[0].figure.median = -3.0;
-        assert_eq!(error(&negative.to_json()), "8-byte: -3 is no figure that a machine can have");
+        assert_eq!(error(&negative.to_json()), "8-byte: -3 is not a possible value");
         let mut still = sample::limits();
         still.clock.as_mut().unwrap().cycle_ns.median = 0.0;
-        assert_eq!(error(&still.to_json()), "a cycle: 0 is no figure that a machine can have");
+        assert_eq!(error(&still.to_json()), "a cycle: 0 is not a possible value");
     }
 
     #[test]
@@ -183,9 +183,6 @@ mod tests {
         let machine = sample::machine();
         assert_eq!(machine.changes(&machine), [""; 0]);
         let now = MeasuredMachine { kernel: "6.12".to_owned(), microcode: None, ..machine.clone() };
-        assert_eq!(
-            machine.changes(&now),
-            ["microcode: 0xa then, not told now", "kernel: 6.1 then, 6.12 now"]
-        );
+        assert_eq!(machine.changes(&now), ["microcode: 0xa then, unknown now", "kernel: 6.1 then, 6.12 now"]);
     }
 }

@@ -24,6 +24,7 @@ mod pair;
 mod tests;
 
 use super::layout::{self, LayoutError};
+use crate::words::plural;
 use code::Disassembly;
 use image::LinkedImage;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -117,10 +118,16 @@ impl MovedParts {
     fn note(&self) -> Option<String> {
         let mut parts = Vec::new();
         if self.callees > 0 {
-            parts.push(format!("{} callees or parts of their own compared as well", self.callees));
+            parts.push(format!(
+                "{} also compared (callees, or parts split off)",
+                plural(self.callees as u64, "function")
+            ));
         }
         if self.data_bytes > 0 {
-            parts.push(format!("{} bytes of read-only data at other addresses are equal", self.data_bytes));
+            parts.push(format!(
+                "{} of read-only data at other addresses compared equal",
+                plural(self.data_bytes, "byte")
+            ));
         }
         if self.unsized_bytes > 0 {
             parts.push(format!(
@@ -129,7 +136,10 @@ impl MovedParts {
             ));
         }
         if self.table_entries > 0 {
-            parts.push(format!("{} jump table entries lead to the same places", self.table_entries));
+            parts.push(format!(
+                "{} with the same targets",
+                plural(self.table_entries as u64, "jump table entry")
+            ));
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }

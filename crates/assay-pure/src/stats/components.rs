@@ -23,6 +23,7 @@ mod wording;
 
 use super::StatsError;
 use super::student::two_sided_quantile;
+use crate::words::plural;
 use fit::{ProcessSums, VarianceFit};
 pub use source::VarianceSource;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,16 +120,17 @@ impl fmt::Display for ComponentsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ComponentsError::TooFewPlacements { have, need } => {
-                write!(f, "{have} placements, splitting the variance takes at least {need}")
+                let have = plural(*have as u64, "placement");
+                write!(f, "only {have}; splitting the variance takes at least {need}")
             }
             ComponentsError::NothingRepeated { values } => {
                 write!(
                     f,
-                    "{values} values, one per placement: nothing tells placement from the rest (more rounds would)"
+                    "{values} values, one per placement: placement cannot be separated from the rest (more rounds would do it)"
                 )
             }
             ComponentsError::NoVariance => {
-                write!(f, "all values are equal, so there is no variance to be split")
+                write!(f, "all values are equal, so there is no variance to split")
             }
             ComponentsError::NotFinite { at } => write!(f, "value {at} is not finite"),
             ComponentsError::Confidence(error) => error.fmt(f),

@@ -48,13 +48,13 @@ impl fmt::Display for SweptKeyError {
             SweptKeyError::NoOrder(key) => {
                 write!(
                     f,
-                    "`{key}` draws another sample of the same thing: it has no order that could be swept"
+                    "`{key}` only draws another sample of the same thing: its values have no order to sweep"
                 )
             }
-            SweptKeyError::NotOfAnInput(key) => write!(f, "`{key}` is no key of an input"),
+            SweptKeyError::NotOfAnInput(key) => write!(f, "`{key}` is not a key of an input"),
             SweptKeyError::NoInput(input, _) => write!(f, "no input is named `{input}`"),
             SweptKeyError::NoKey(key) => write!(f, "there is nothing at `{key}`"),
-            SweptKeyError::NoNumber(key) => write!(f, "`{key}` is no number"),
+            SweptKeyError::NoNumber(key) => write!(f, "`{key}` is not a number"),
         }
     }
 }
@@ -236,7 +236,7 @@ mod tests {
         assert!(said("placement.rotations").contains("how it is measured"));
         assert!(said("inputs.mixed.seed").contains("no order"));
         for other in ["units", "inputs.mixed", "inputs", "program.flags", "", "inputs..units", "inputs.a."] {
-            assert!(said(other).ends_with("is no key of an input"), "{other}");
+            assert!(said(other).ends_with("is not a key of an input"), "{other}");
         }
     }
 }

@@ -80,7 +80,10 @@ impl JiegecHeader {
         }
         let known = begin.len().min(MAGIC.len());
         if begin[..known] != MAGIC[..known] {
-            return Err(TraceError::at_byte(0, TraceFault::Format { expected: "trace of cbp-experiments" }));
+            return Err(TraceError::at_byte(
+                0,
+                TraceFault::Format { expected: "a trace of cbp-experiments" },
+            ));
         }
         if begin.len() < HEADER_BYTES {
             let cut = TraceFault::Cut { have: 0, promised: None };
@@ -238,7 +241,7 @@ mod tests {
     fn refuses_what_the_format_cannot_mean() {
         let fault = |bytes: &[u8]| read(bytes).1.unwrap_err().fault;
         assert_eq!(fault(b""), TraceFault::Empty);
-        assert_eq!(fault(b"CBPNGAmp"), TraceFault::Format { expected: "trace of cbp-experiments" });
+        assert_eq!(fault(b"CBPNGAmp"), TraceFault::Format { expected: "a trace of cbp-experiments" });
         assert_eq!(fault(&MAGIC), TraceFault::Cut { have: 0, promised: None });
         let whole = file(&ROWS, &[TAKEN; 3]);
         let with = |field: usize, value: u64| {

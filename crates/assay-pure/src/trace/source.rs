@@ -99,22 +99,22 @@ impl fmt::Display for TraceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TraceFault::Empty => f.write_str("the file is empty"),
-            TraceFault::Format { expected } => write!(f, "this is no {expected}"),
-            TraceFault::Version { found } => write!(f, "version {found} of the format is not known here"),
+            TraceFault::Format { expected } => write!(f, "this is not {expected}"),
+            TraceFault::Version { found } => write!(f, "unknown format version {found}"),
             TraceFault::Cut { have, promised: Some(promised) } => {
                 write!(f, "the file ends after {have} of {promised} branches")
             }
             TraceFault::Cut { have, promised: None } => {
                 write!(f, "the file was cut off; the {have} branches before are whole")
             }
-            TraceFault::Trailing => f.write_str("the file goes on after its end"),
+            TraceFault::Trailing => f.write_str("the file continues after its end"),
             TraceFault::Field { name, value } => write!(f, "{name} cannot be {value:#x}"),
             TraceFault::Word { expected, found } => write!(f, "expected {expected}, found `{found}`"),
             TraceFault::TooMany { what, limit } => write!(f, "more than {limit} {what}"),
-            TraceFault::Checksum => f.write_str("the content does not have its checksum: the file is damaged"),
+            TraceFault::Checksum => f.write_str("the checksum does not match the content: the file is damaged"),
             TraceFault::StaleSbbt => f.write_str(
-                "this is SBBT as MBPlib wrote it before 2023, with its fields elsewhere (MBPlib itself reads such files as \
-                 nonsense, without a word); read it as `sbbt-stale`",
+                "this is SBBT as MBPlib wrote it before 2023, with its fields in other places (MBPlib reads such files wrongly \
+                 without reporting it); read it as `sbbt-stale`",
             ),
             TraceFault::Read { message } => f.write_str(message),
         }

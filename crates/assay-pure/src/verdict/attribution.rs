@@ -161,7 +161,7 @@ pub fn same_loops(contrast: &ObservedContrast, effect: Option<f64>) -> Option<Ca
     if let Some(apart) = apart {
         evidence.push_str(&format!(
             "; a loop begins {} bytes past a multiple of {ENTRY_STEP} in {candidate} and {} in {baseline}, wherever the functions lie: {} \
-             placement that no order of functions changes; -falign-loops=64 puts both alike",
+             placement that no order of functions changes; -falign-loops=64 places both alike",
             apart.second % ENTRY_STEP,
             apart.first % ENTRY_STEP,
             if explained { "the difference is" } else { "a part of the difference may be" }

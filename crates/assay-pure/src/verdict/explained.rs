@@ -11,6 +11,7 @@
 use crate::stats::interval::Interval;
 use crate::stats::quantile::mad;
 use crate::stats::regression::{RegressionError, least_squares};
+use crate::words;
 
 /// Fewer cells than this are too few to explain anything by three figures.
 pub const LEAST_CELLS: usize = 8;
@@ -98,7 +99,8 @@ impl std::fmt::Display for Unexplained {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::TooFewCells { have } => {
-                write!(f, "{have} cells have both times and counts, a fit needs at least {LEAST_CELLS}")
+                let have = words::plural(*have as u64, "cell");
+                write!(f, "only {have} with both times and counts; a fit needs at least {LEAST_CELLS}")
             }
             Self::Regression(RegressionError::Dependent { column: 0 }) => {
                 f.write_str("all cells execute the same number of instructions")

@@ -69,7 +69,7 @@ fn far_told(far: &[&PageContrast], all: bool) -> String {
     match bound {
         Some(bound) => {
             format!(
-                "{who} {verb}{bound}; if that does not matter, raise minimum_effect, for measuring longer will hardly decide"
+                "{who} {verb}{bound}; measuring longer will hardly decide that: if it does not matter, raise minimum_effect"
             )
         }
         None => format!("{who} had too few rotations to say anything: raise --budget"),
@@ -150,8 +150,8 @@ mod tests {
         assert_eq!(
             far.as_deref(),
             Some(
-                "the undecided contrast differs by at most 3.1 %; if that does not matter, raise minimum_effect, for \
-                 measuring longer will hardly decide"
+                "the undecided contrast differs by at most 3.1 %; measuring longer will hardly decide that: if it does not \
+                 matter, raise minimum_effect"
             )
         );
         let both = next(&page(vec![open(12, 8.4), open(8_000, 90_000.0)]));

@@ -75,7 +75,7 @@ fn benchmarks() -> Vec<Compared> {
         cause(
             Cause::Work,
             None,
-            "crc32 executes 1,076 instructions per iteration, before 1,024 (+5.1 %); 61 % of all",
+            "crc32 executes 1,076 instructions per iteration, previously 1,024 (+5.1 %); 61 % of all",
         ),
     ];
     slower.functions = vec![

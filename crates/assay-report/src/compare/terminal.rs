@@ -280,7 +280,7 @@ pub(super) fn besides_work(found: &Compared, detail: Detail) -> Vec<&DifferingFu
 /// The least share of a benchmark's instructions that is told of a function.
 const LEAST_SHARE: f64 = 0.001;
 
-/// "crc32: machine code and source changed; 1,076 instructions per iteration, before 1,024 (+5.1 %); 61 % of all".
+/// "crc32: machine code and source changed; 1,076 instructions per iteration, previously 1,024 (+5.1 %); 61 % of all".
 pub(super) fn function_told(function: &DifferingFunction) -> String {
     let change = match (function.change, function.same_source) {
         (ExecutedChange::Changed, Some(true)) => "machine code changed, source did not",
@@ -294,7 +294,7 @@ pub(super) fn function_told(function: &DifferingFunction) -> String {
     match (function.baseline_instructions, function.candidate_instructions) {
         (Some(before), Some(after)) if before > 0.0 => {
             told += &format!(
-                "; {} instructions per {}, before {} ({})",
+                "; {} instructions per {}, previously {} ({})",
                 words::short(after),
                 function.per.word(),
                 words::short(before),

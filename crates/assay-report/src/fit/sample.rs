@@ -95,7 +95,7 @@ pub fn page() -> FitPage {
             ],
             failures: vec!["not measured: bmi2: this CPU lacks bmi2".to_owned()],
         }),
-        notes: vec!["The recorded stream changes as it goes: parts of it have 0.196 to 0.392 mispredictions per unit \
+        notes: vec!["The recorded stream changes over time: parts of it have 0.196 to 0.392 mispredictions per unit \
                      (zen4), the fitted stream's 0.373 to 0.393."
             .to_owned()],
         table: Some("[inputs.postings]\ngenerator = \"markov\"\n".to_owned()),
@@ -135,7 +135,7 @@ pub fn numbers() -> FitPage {
             what: "no generator is near: the nearest, runs, differs in \"mean ascending run\": 31.4 recorded, 25.0 fitted, \
                    1.57 allowed between them"
                 .to_owned(),
-            remedy: "use the recording itself (path), or make such numbers by a command of your own (command)".to_owned(),
+            remedy: "use the recording itself (path), or make such numbers with your own command (command)".to_owned(),
         }],
         numbers: Some(NumbersPage {
             format: "u32".to_owned(),

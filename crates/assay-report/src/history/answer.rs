@@ -36,7 +36,7 @@ pub fn answer(page: &HistoryPage) -> (String, Option<String>) {
     let told = told(page);
     let Some((_, newest)) = told.first() else {
         let examined = page.series.iter().any(|series| series.unexamined.is_none());
-        let nothing = if examined { "no change" } else { "too few runs to tell changes" };
+        let nothing = if examined { "no change" } else { "too few runs to detect changes" };
         return (format!("{}: {nothing} in {over}.", page.name), next);
     };
     let count = words::plural(told.len() as u64, "change");

@@ -83,7 +83,7 @@ fn imported() -> HistorySeries {
         input: None,
         noise: None,
         unit: "ns/op".into(),
-        unexamined: Some("changes are told from 6 runs on one machine on; there is 1 run".into()),
+        unexamined: Some("changes are detected from 6 runs on one machine; there is 1 run".into()),
         ..series("go: Sum", SeriesKind::Imported, vec![one])
     }
 }

@@ -53,6 +53,6 @@ fn without_a_change_the_answer_says_so() {
     assert_eq!(answer(&page).0, "decode: no change in 3 series over 12 runs.");
     page.series.drain(..2);
     let (said, next) = answer(&page);
-    assert_eq!(said, "decode: too few runs to tell changes in 1 series over 12 runs.");
+    assert_eq!(said, "decode: too few runs to detect changes in 1 series over 12 runs.");
     assert!(next.unwrap().contains("from 6 runs on"));
 }

@@ -236,8 +236,8 @@ impl Brief {
         let kinds = [
             (faster, "faster"),
             (slower, "slower"),
-            (count(Brought::Ghost), "only placed otherwise"),
-            (count(Brought::OnlyCounts), "with other counts only"),
+            (count(Brought::Ghost), "placement only"),
+            (count(Brought::OnlyCounts), "different counts, same time"),
             (count(Brought::Nothing), "without effect"),
             (count(Brought::Open), "undecided"),
         ];

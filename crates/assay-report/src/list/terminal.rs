@@ -19,7 +19,7 @@ const WIDE: usize = 120;
 pub fn render(page: &ListPage, width: usize, palette: impl Into<Palette>) -> String {
     let mut sheet = Sheet::new(width, palette);
     if page.rows.is_empty() {
-        sheet.paragraph(Ink::Bold, "", &format!("Nothing in {} fits.", page.ledger));
+        sheet.paragraph(Ink::Bold, "", &format!("Nothing in {} matches.", page.ledger));
         return sheet.into_text();
     }
     sheet.table(&table(page, width));

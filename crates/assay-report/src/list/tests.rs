@@ -26,7 +26,7 @@ fn no_line_of_the_list_is_too_wide_however_long_the_names_are() {
 fn an_empty_list_says_so() {
     let mut page = list();
     page.rows.clear();
-    assert_eq!(render(&page, 80, false), "Nothing in .assay/ledger.db fits.\n");
+    assert_eq!(render(&page, 80, false), "Nothing in .assay/ledger.db matches.\n");
 }
 
 #[test]

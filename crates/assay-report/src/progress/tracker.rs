@@ -161,7 +161,7 @@ fn waits(wait: &Wait, seconds: f64) -> String {
             format!("waits for core {cpu}{so_far}: another assay measures{holder}")
         }
         Wait::Core { cpu, visits } => format!(
-            "waits for core {cpu}{so_far}: other programs share it, {} to be made again",
+            "waits for core {cpu}{so_far}: other programs share it, {} to repeat",
             words::plural(*visits, "visit")
         ),
     }
@@ -226,7 +226,7 @@ mod tests {
         events.push(wait(Wait::Core { cpu: 3, visits: 12 }, 3.2));
         assert_eq!(
             after(&events, 1).0,
-            "waits for core 3 (3.2 s): other programs share it, 12 visits to be made again"
+            "waits for core 3 (3.2 s): other programs share it, 12 visits to repeat"
         );
         events.push(Event::WaitOver);
         assert_eq!(after(&events, 1).0, "");

@@ -88,7 +88,7 @@ fn memory(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
     sheet.heading(&format!("Allocated per {}", page.unit));
     let names: Vec<&str> = events.iter().map(|(event, _)| *event).collect();
-    let text = format!("{}, counted exactly in a run of its own.", names.join(" / "));
+    let text = format!("{}, counted exactly in a separate run.", names.join(" / "));
     sheet.paragraph(Ink::Dim, "  ", &text);
     sheet.gap();
     let (table, left) = table(page, detail, &events);

@@ -121,11 +121,11 @@ fn one(page: &Page, group: &[&PageContrast], detail: Detail, sheet: &mut Sheet) 
 /// "as built +20.6 % ± 1.0, code +0.4 % ± 0.4".
 fn figures(contrast: &PageContrast) -> String {
     let effect =
-        |name: &str, change: Option<String>| format!("{name} {}", change.unwrap_or("not measured".into()));
+        |name: &str, change: Option<String>, none: &str| format!("{name} {}", change.unwrap_or(none.into()));
     format!(
         "{}, {}",
-        effect("as built", contrast.as_built.map(RatioInterval::change)),
-        effect("code", contrast.code.map(RatioInterval::change))
+        effect("as built", contrast.as_built.map(RatioInterval::change), "not measured"),
+        effect("code", contrast.code.map(RatioInterval::change), "unknown")
     )
 }
 

@@ -8,7 +8,7 @@ use assay_lab::calibrate::tally::{self, CLASSES};
 use assay_lab::calibrate::{KnownPair, OutcomeTally, Trial, TruthOutcome, peers, read_pairs};
 use assay_lab::campaign::{self, CampaignRequest, compose};
 use assay_lab::lead::Misuse;
-use assay_lab::store::Ledger;
+use assay_lab::store::{Ledger, mark};
 use assay_link::build::Compiler;
 use assay_link::program::find_toolchains;
 use assay_pure::stats::interval::Interval;
@@ -63,6 +63,9 @@ pub struct CalibrateArguments {
 /// A pair's files are wrong, or a campaign cannot be run at all.
 pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
     assay_linux::interrupt::catch();
+    if let Some(file) = &arguments.json {
+        screen::find_place(file, &[])?;
+    }
     let pairs = read_pairs(&arguments.folder, &arguments.pairs)?;
     let (runs, skipped) = planned(arguments, &pairs)?;
     for reason in skipped {
@@ -174,11 +177,12 @@ fn say_progress(done: usize, total: usize, begun: Instant, run: &CalibrationRun)
 }
 
 fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<Trial>> {
-    let pair = run.pair;
+    let (pair, store) = (run.pair, arguments.places.store());
+    mark::claim(&store)?;
     let asked = CampaignRequest {
-        experiment: pair.experiment(&arguments.places.store().join("kernels"))?,
+        experiment: pair.experiment(&store.join("kernels"))?,
         ledger: arguments.places.ledger.clone(),
-        store: arguments.places.store(),
+        store,
         quick: false,
         resume: false,
         cpu: None,

@@ -11,14 +11,14 @@ use assay_report::render_clean;
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Remove builds that can be made again, and tell what the store holds
+/// Remove builds that can be rebuilt, and show what the store holds
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/clean.txt"))]
 pub struct CleanArguments {
-    /// Tell what would be removed, and remove nothing
+    /// Show what would be removed, without removing it
     #[arg(long, short = 'n')]
     pub dry_run: bool,
-    /// Only what was not used for so many days
+    /// Only builds unused for this many days
     #[arg(long, value_name = "DAYS")]
     pub older_than: Option<f64>,
     /// Write what was removed as JSON (schema/clean-1.schema.json); - is standard output
@@ -34,7 +34,7 @@ pub struct CleanArguments {
 /// Another assay is at work with the store; something cannot be removed.
 pub fn run(arguments: &CleanArguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
-        screen::find_place(file)?;
+        screen::find_place(file, &[])?;
     }
     let store = arguments.places.store();
     let asked = CleanRequest {

@@ -1,10 +1,10 @@
 //! `assay compare`: is this regression mine, or where the linker put it?
 
-use super::gates::gates;
+use super::gates::{GivenGates, gates};
 use super::help::{OUTPUT, STORAGE};
 use super::picture::PictureArguments;
 use super::run::{StoragePaths, positive};
-use super::{DONE, FAILED, UNABLE, screen};
+use super::{DONE, FAILED, UNABLE, reads, screen};
 use anyhow::{Context, Result};
 use assay_lab::compare::held::DEFAULT_LIMIT;
 use assay_lab::compare::preview::{PreviewRequest, preview};
@@ -14,7 +14,6 @@ use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, KeptRow, Ledger};
 use assay_lab::view::{self, AnyPage, named};
 use assay_link::adopt::bench::Adapter;
-use assay_pure::compare::Gates;
 use assay_pure::discover::{self as discovered, Candidate};
 use assay_pure::stats::margin::Margin;
 use assay_report::compare::{ComparePage, markdown, render_compare_plan};
@@ -69,7 +68,7 @@ pub struct CompareArguments {
     pub confidence: f64,
     /// Exit with 1 if the code of a benchmark is slower: `slower`, `slower:2%`, or a .toml file with one for each pattern
     #[arg(long, value_name = "GATE|FILE", value_parser = gates)]
-    pub gate: Option<Gates>,
+    pub gate: Option<GivenGates>,
     /// Write a summary for a pull request as Markdown; - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
@@ -205,7 +204,7 @@ impl CompareArguments {
     }
 
     fn asked(&self, folder: PathBuf, what: What) -> Result<CompareRequest> {
-        if let (Some(gate), What::Tree { .. }) = (&self.gate, &what) {
+        if let (Some(GivenGates { gates: gate, .. }), What::Tree { .. }) = (&self.gate, &what) {
             let message =
                 format!("--gate {gate} needs a baseline: give a revision, for example --gate {gate} main");
             return Err(Misuse(message).into());
@@ -230,7 +229,7 @@ impl CompareArguments {
             seed: self.seed,
             cpu: self.cpu,
             pin: !self.no_pin,
-            gate: self.gate.clone(),
+            gate: self.gate.as_ref().map(|given| given.gates.clone()),
             code: !self.no_code,
             resume: self.resume,
             patience: Duration::from_secs_f64(self.timeout),
@@ -243,11 +242,15 @@ impl CompareArguments {
 /// # Errors
 /// See [`compare::run`].
 pub fn run(arguments: &CompareArguments) -> Result<u8> {
+    let lines = arguments.build.iter().chain(&arguments.bench).chain(&arguments.commands);
+    let gates = arguments.gate.as_ref().and_then(|given| given.file.clone());
+    let reads: Vec<PathBuf> = lines.flat_map(|line| reads::of_line(line)).chain(gates).collect();
     for path in arguments.json.iter().chain(&arguments.markdown) {
         // Said before minutes of measuring, not after them.
-        screen::find_place(path)?;
+        screen::find_place(path, &reads)?;
     }
-    let files = arguments.json.iter().chain(&arguments.markdown).chain([&arguments.places.ledger]);
+    let files =
+        arguments.json.iter().chain(&arguments.markdown).chain([&arguments.places.ledger]).chain(&reads);
     arguments.pictures.check(files.map(PathBuf::as_path))?;
     if let Some(wanted) = &arguments.show {
         let ledger = Ledger::open(arguments.places.find_ledger("assay compare --build CMD --bench CMD")?)?;
@@ -420,6 +423,6 @@ mod tests {
             assert!(said.contains(expected), "{words:?}: {said}");
         }
         assert!(what(&["--minimum-effect", "200%"]).unwrap_err().contains("write it as 2%"));
-        assert!(what(&["--gate", "faster"]).unwrap_err().contains("there is no gate `faster`"));
+        assert!(what(&["--gate", "faster"]).unwrap_err().contains("`faster` is not a gate"));
     }
 }

@@ -5,7 +5,7 @@ use anyhow::Result;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-/// Print what a shell needs to complete assay's options
+/// Print completions of assay's options for a shell
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("help/completions.txt"))]
 pub struct CompletionsArguments {

@@ -3,7 +3,7 @@
 use super::help::{OUTPUT, SELECTION};
 use super::run::StoragePaths;
 use super::stat::{predictors, program};
-use super::{DONE, FAILED, screen};
+use super::{DONE, FAILED, reads, screen};
 use anyhow::Result;
 use assay_lab::campaign;
 use assay_lab::doctor::program::{ProgramFacts, TracedCommand};
@@ -100,8 +100,13 @@ pub fn run(arguments: &DoctorArguments) -> Result<u8> {
         screen::print(&predictors::list());
         return Ok(DONE);
     }
+    let reads = match (&arguments.program, &arguments.experiment) {
+        (Some(line), _) => reads::of_line(line),
+        (None, Some(file)) => reads::of_text(file),
+        (None, None) => Vec::new(),
+    };
     for file in [&arguments.json, &arguments.output].into_iter().flatten() {
-        screen::find_place(file)?;
+        screen::find_place(file, &reads)?;
     }
     let page = match (&arguments.program, &arguments.experiment) {
         (Some(text), _) => of_program(arguments, text)?,

@@ -57,7 +57,7 @@ fn format(text: &str) -> Result<ExportFormat, String> {
     let known = FORMATS.iter().find(|(name, _)| *name == text);
     known
         .map(|(_, format)| *format)
-        .ok_or_else(|| format!("there is {}", words::list(&FORMATS.map(|(name, _)| name))))
+        .ok_or_else(|| format!("the formats are {}", words::list(&FORMATS.map(|(name, _)| name))))
 }
 
 /// Runs the verb.
@@ -76,7 +76,7 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
         return Err(Misuse(what.into()).into());
     }
     if arguments.format != ExportFormat::Criterion {
-        screen::find_place(&place)?;
+        screen::find_place(&place, &[arguments.places.ledger.clone()])?;
     }
     let ledger = Ledger::open(arguments.places.find_ledger("assay run")?)?;
     let campaign = named(&ledger, arguments.campaign.as_deref(), &[Kept::Campaign])?.id;

@@ -62,7 +62,7 @@ pub fn run(arguments: &HistoryArguments) -> Result<u8> {
         return Err(Misuse("the page is a file: -o FILE.html".into()).into());
     }
     for file in arguments.json.iter().chain(&arguments.output) {
-        screen::find_place(file)?;
+        screen::find_place(file, &arguments.also)?;
     }
     let mut ledgers = vec![arguments.places.find_ledger("assay run")?.to_owned()];
     for path in &arguments.also {

@@ -40,7 +40,7 @@ fn format(text: &str) -> Result<ImportFormat, String> {
     let known = ImportFormat::ALL.iter().find(|(name, _)| *name == text);
     known.map(|(_, format)| *format).ok_or_else(|| {
         let names: Vec<&str> = ImportFormat::ALL.iter().map(|(name, _)| *name).collect();
-        format!("there is {}", words::list(&names))
+        format!("the formats are {}", words::list(&names))
     })
 }
 

@@ -7,11 +7,11 @@ mod record;
 
 use super::help::OUTPUT;
 use super::run::StoragePaths;
-use super::{DONE, screen};
+use super::{DONE, reads, screen};
 use anyhow::{Context, Result};
 use assay_lab::campaign::inputs::{self, InputPlaces};
 use assay_lab::lead::Misuse;
-use assay_linux::given;
+use assay_linux::{given, interrupt};
 use assay_pure::experiment::Experiment;
 use assay_pure::inputs::{
     Description, FORMATS, Format, FormatError, Guess, describe::describe, digest, guess,
@@ -115,6 +115,7 @@ fn format_of(word: &str) -> Result<Format, Misuse> {
 
 fn describe_all(asked: &Describe) -> Result<()> {
     let format = asked.format.as_deref().map(format_of).transpose()?;
+    interrupt::catch();
     let kept = inputs::kept_in(&asked.places.store());
     let mut found: Vec<Described> = Vec::new();
     for file in &asked.files {
@@ -187,12 +188,18 @@ fn described(
 }
 
 fn generate_one(asked: &Generate) -> Result<()> {
+    interrupt::catch();
     let experiment = experiment(&asked.experiment)?;
     let known = experiment.file_inputs();
     let folder = asked.experiment.parent().unwrap_or(Path::new("."));
     let kept = inputs::kept_in(&asked.places.store());
     let places = InputPlaces { folder, kept: &kept };
-    screen::find_place(&asked.output)?;
+    let reads = reads::of_text(&asked.experiment);
+    let seconds = known.iter().filter(|input| input.name == asked.input).flat_map(|input| &input.with);
+    let beside = seconds.map(|second| inputs::beside(&asked.output, &second.name));
+    for file in [asked.output.clone()].into_iter().chain(beside) {
+        screen::find_place(&file, &reads)?;
+    }
     if let Some(input) = known.iter().find(|input| input.name == asked.input) {
         write(&asked.output, &inputs::bytes_of(input, places)?, "")?;
         for (name, bytes) in inputs::seconds_of(input, places)? {

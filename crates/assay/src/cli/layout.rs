@@ -45,7 +45,8 @@ pub fn run(arguments: &LayoutArguments) -> Result<u8> {
         return Err(Misuse("--against compares one binary: give only one".to_owned()).into());
     }
     if let Some(file) = &arguments.json {
-        screen::find_place(file)?;
+        let reads: Vec<PathBuf> = arguments.binaries.iter().chain(&arguments.against).cloned().collect();
+        screen::find_place(file, &reads)?;
     }
     let programs: Vec<LinkedFile> =
         arguments.binaries.iter().map(|path| LinkedFile::open(path)).collect::<Result<_>>()?;

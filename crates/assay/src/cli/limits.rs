@@ -48,7 +48,7 @@ pub struct LimitsArguments {
 /// A kept file that cannot be used, a processor that cannot be had, a file that cannot be written, Ctrl-C.
 pub fn run(arguments: &LimitsArguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
-        screen::find_place(file)?;
+        screen::find_place(file, &[])?;
     }
     arguments.pictures.check(arguments.json.as_deref())?;
     // Before this process keeps off the measuring processor, which would then be missing from the facts.

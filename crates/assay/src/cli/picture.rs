@@ -25,7 +25,7 @@ impl PictureArguments {
         let others: Vec<&Path> = others.into_iter().collect();
         for (at, path) in self.pictures.iter().enumerate() {
             kind(path)?;
-            screen::find_place(path)?;
+            screen::find_place(path, &[])?;
             let twice = |other: &Path| other == path || output::same_file(other, path);
             if others.iter().any(|other| twice(other)) || self.pictures[..at].iter().any(|other| twice(other))
             {

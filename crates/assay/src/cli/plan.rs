@@ -46,6 +46,8 @@ pub fn run(arguments: &PlanArguments) -> Result<u8> {
         measured_only: false,
         examine: false,
     };
+    // Commands that make inputs are executed.
+    assay_linux::interrupt::catch();
     let outline = prepare::outline(&asked)?;
     let machine = assay_linux::machine::facts();
     let (runnable, variants) = left_out::variants(&outline.experiment, &machine);

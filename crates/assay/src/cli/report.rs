@@ -68,7 +68,7 @@ pub struct ReportArguments {
 pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let written = || arguments.json.iter().chain(&arguments.markdown).chain(&arguments.output);
     for file in written() {
-        screen::find_place(file)?;
+        screen::find_place(file, &[])?;
     }
     arguments.pictures.check(written().chain([&arguments.places.ledger]).map(PathBuf::as_path))?;
     if arguments.list {
@@ -85,7 +85,11 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
             Some(_) => return Err(Misuse(format!("show {only} as a page: add -o FILE.html")).into()),
             None => Some(only.as_str()),
         },
-        _ => return Err(Misuse("two side by side are a page: add -o FILE.html".into()).into()),
+        _ => {
+            return Err(
+                Misuse("two can be shown side by side only on a page: add -o FILE.html".into()).into()
+            );
+        }
     };
     let ledger = Ledger::open(arguments.places.find_ledger("assay run")?)?;
     let page = AnyPage::of(&ledger, &named(&ledger, what, &Kept::ALL)?)?;

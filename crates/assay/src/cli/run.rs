@@ -2,10 +2,10 @@
 
 mod several;
 
-use super::gates::gates;
+use super::gates::{GivenGates, gates};
 use super::help::{OUTPUT, SELECTION, STORAGE};
 use super::picture::PictureArguments;
-use super::{DONE, FAILED, UNABLE, screen};
+use super::{DONE, FAILED, UNABLE, reads, screen};
 use anyhow::Result;
 use assay_lab::campaign::examination;
 use assay_lab::campaign::inputs::{self, InputPlaces};
@@ -40,7 +40,7 @@ pub struct RunArguments {
     /// Exit with 1 if a variant is slower than the baseline, with 3 if that is not decided: `slower`, `slower:2%`, or a .toml
     /// file with one for each pattern
     #[arg(long, value_name = "GATE|FILE", value_parser = gates)]
-    pub gate: Option<Gates>,
+    pub gate: Option<GivenGates>,
     /// Write a summary for a pull request as Markdown; - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
@@ -55,7 +55,7 @@ pub struct RunArguments {
     /// Show no progress
     #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
-    /// Time to measure, instead of the file's budget; of several files for all together
+    /// Time to measure, instead of the file's budget; with several files, for all of them together
     #[arg(long, value_name = "SECONDS", value_parser = positive)]
     pub budget: Option<f64>,
     /// Only inputs whose name matches; can be repeated
@@ -83,7 +83,7 @@ pub struct StoragePaths {
     /// SQLite file that keeps every sample
     #[arg(long, value_name = "FILE", help_heading = STORAGE, default_value = ".assay/ledger.db")]
     pub ledger: PathBuf,
-    /// Folder of inputs and binaries; default: `store` beside the ledger
+    /// Folder of inputs and binaries, assay's alone; default: `store` beside the ledger
     #[arg(long, value_name = "DIR", help_heading = STORAGE)]
     pub store: Option<PathBuf>,
 }
@@ -151,12 +151,15 @@ impl RunArguments {
 /// See [`campaign::run`].
 pub fn run(arguments: &RunArguments) -> Result<u8> {
     assay_linux::interrupt::catch();
+    let listed = workspace::listed(&arguments.files, arguments.budget)?;
+    let gates = arguments.gate.as_ref().and_then(|given| given.file.clone());
+    let texts = listed.experiments.iter().chain(&arguments.files).flat_map(|file| reads::of_text(file));
+    let reads: Vec<PathBuf> = texts.chain(gates).collect();
     for path in arguments.json.iter().chain(&arguments.markdown) {
         // Said before a minute of measuring, not after it.
-        screen::find_place(path)?;
+        screen::find_place(path, &reads)?;
     }
-    let listed = workspace::listed(&arguments.files, arguments.budget)?;
-    let files = listed.experiments.iter().chain([&arguments.places.ledger]).chain(&arguments.json);
+    let files = reads.iter().chain([&arguments.places.ledger]).chain(&arguments.json);
     arguments.pictures.check(files.chain(&arguments.markdown).map(PathBuf::as_path))?;
     match &listed.experiments[..] {
         [one] => {
@@ -184,8 +187,8 @@ fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>) -> Result
     let mut page = compose::page(&ledger, ended.campaign)?;
     let is_it = |row: &KeptRow| row.id == ended.campaign;
     view::keep(&ledger, Kept::Campaign, is_it, &AnyPage::Campaign(Box::new(page.clone())))?;
-    page.gate = arguments.gate.as_ref().map(|gates| GateResult::of_campaign(&page, gates));
-    let hidden = arguments.gate.as_ref().and_then(|gates| finer_than_measured(&page, gates));
+    page.gate = arguments.gate.as_ref().map(|given| GateResult::of_campaign(&page, &given.gates));
+    let hidden = arguments.gate.as_ref().and_then(|given| finer_than_measured(&page, &given.gates));
     if !arguments.prints_data() {
         let detail = if arguments.all { Detail::Full } else { Detail::Brief };
         screen::show(&render(&page, screen::width(), screen::look(), detail));

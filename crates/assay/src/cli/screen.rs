@@ -54,7 +54,7 @@ pub fn colour_of(stream: &impl RawStream) -> bool {
     anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
 }
 
-/// Why standard output did not take everything.
+/// Which stream did not take a page, and why.
 static LOST: OnceLock<String> = OnceLock::new();
 
 /// What of the output was lost, if something was.
@@ -79,21 +79,30 @@ pub fn show(page: &str) {
 /// Writes to standard output. A reader that has gone away is no error; [`lost`] tells of others.
 fn send(text: &str) {
     let mut out = std::io::stdout().lock();
-    if let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+    keep("standard output", out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+fn keep(stream: &str, written: std::io::Result<()>) {
+    if let Err(error) = written
         && error.kind() != std::io::ErrorKind::BrokenPipe
     {
-        let _ = LOST.set(error.to_string());
+        let _ = LOST.set(format!("{stream}: {error}"));
     }
 }
 
-/// Prints a line on standard error; that too may have been closed (`2>&1 | head`).
+/// Tells how it goes, a line on standard error; that too may have been closed (`2>&1 | head`), and nothing is lost by it.
 pub fn tell(text: &str) {
-    show_beside(&prose::clean(text));
+    let _ = beside(&prose::clean(text));
 }
 
-/// Shows a page on standard error, where a program's own output goes to the other; as [`show`].
+/// Shows a page on standard error, where a program's own output goes to the other; as [`show`]. A page that is lost is told by
+/// [`lost`].
 pub fn show_beside(page: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", page.trim_end_matches('\n'));
+    keep("standard error", beside(page));
+}
+
+fn beside(text: &str) -> std::io::Result<()> {
+    writeln!(std::io::stderr(), "{}", text.trim_end_matches('\n'))
 }
 
 /// Tells what is wrong; on a terminal its sentences end before the margin, and nothing changes where a program may read it.
@@ -102,7 +111,7 @@ pub fn complain(text: &str) {
         Some(columns) => {
             let lines = fitted(text, columns.clamp(60, WIDEST));
             let lines: Vec<String> = lines.iter().map(|line| linked(&prose::clean(line))).collect();
-            show_beside(&lines.join("\n"));
+            let _ = beside(&lines.join("\n"));
         }
         None => tell(text),
     }
@@ -168,12 +177,12 @@ pub fn is_stdout(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// Can this file be written, as far as can be said before its content is known? `-` can.
+/// Can this file be written, as far as can be said before its content is known? `-` can. `reads` is all that the command reads.
 ///
 /// # Errors
-/// [`Misuse`]: there is no such folder, it is a folder itself, or nothing can be written there; a minute of measuring is not
-/// spent on it.
-pub fn find_place(file: &Path) -> Result<(), Misuse> {
+/// [`Misuse`]: there is no such folder, it is a folder itself or a file that is read, or nothing can be written there; a minute of
+/// measuring is not spent on it.
+pub fn find_place(file: &Path, reads: &[PathBuf]) -> Result<(), Misuse> {
     // `--json` alone has no file: it is standard output as well.
     if is_stdout(file) || file.as_os_str().is_empty() {
         return Ok(());
@@ -185,6 +194,9 @@ pub fn find_place(file: &Path) -> Result<(), Misuse> {
     }
     if file.is_dir() {
         return Err(refused("it is a folder; name a file in it".into()));
+    }
+    if reads.iter().any(|read| output::same_file(read, file)) {
+        return Err(refused("this command reads it; name another file".into()));
     }
     output::check(file).map_err(|error| refused(error.to_string()))
 }

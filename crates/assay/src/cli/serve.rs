@@ -5,7 +5,7 @@ mod http;
 mod routes;
 
 use super::run::StoragePaths;
-use super::{DONE, screen};
+use super::{DONE, FAILED, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
@@ -49,6 +49,10 @@ pub fn run(arguments: &ServeArguments) -> Result<u8> {
         "http://{address}/  shows {}, to this machine only; Ctrl-C ends it\n",
         path.display()
     ));
+    if screen::lost().is_some() {
+        // Nobody knows where to look.
+        return Ok(FAILED);
+    }
     let pages = Arc::new(Pages::new(path));
     let busy = Arc::new(AtomicUsize::new(0));
     make_ahead(Arc::clone(&pages), Arc::clone(&busy));
@@ -108,6 +112,6 @@ fn listen(port: u16) -> Result<(TcpListener, SocketAddr)> {
         _ => anyhow::Error::from(error).context(format!("cannot listen on 127.0.0.1:{port}")),
     })?;
     listener.set_nonblocking(true).context("cannot listen without waiting")?;
-    let address = listener.local_addr().context("cannot tell the port")?;
+    let address = listener.local_addr().context("cannot read the port")?;
     Ok((listener, address))
 }

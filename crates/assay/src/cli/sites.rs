@@ -3,7 +3,7 @@
 use super::help::OUTPUT;
 use super::picture::PictureArguments;
 use super::stat::{predictors, program};
-use super::{DONE, FAILED, cannot_trace, screen};
+use super::{DONE, FAILED, cannot_trace, reads, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_pure::predict::Zoo;
@@ -16,7 +16,7 @@ use assay_trace::sites::{BudgetRequest, OtherBudget, SimulatedPredictor, SiteSel
 use assay_trace::{Trace, TraceOptions, TracedExit, command};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Exit code of a command that was ended at the time limit, as `timeout` has it.
@@ -63,7 +63,7 @@ pub struct SitesArguments {
     /// Compare hints (likely, unlikely, cold) with what the branches did
     #[arg(long)]
     pub hints: bool,
-    /// Sum the branches of matching functions: NAME=GLOB[,GLOB...]; FILE:GLOB is one file's, as libc.so.6:*; can be repeated
+    /// Sum the branches of matching functions: NAME=GLOB[,GLOB...]; FILE:GLOB is limited to one file, such as libc.so.6:*; can be repeated
     #[arg(long, help_heading = COMPONENTS, value_name = "NAME=GLOB")]
     pub component: Vec<String>,
     /// Units of work that the command does, for figures per unit
@@ -111,12 +111,13 @@ pub fn run(arguments: &SitesArguments) -> Result<u8> {
     }
     let mut wish = wish(arguments)?;
     let beside = reference(arguments)?;
+    let reads = arguments.reference.as_deref().map(reads::of_line).unwrap_or_default().into_iter();
+    let reads: Vec<PathBuf> = reads.chain(reads::of_command(&arguments.command)).collect();
     for file in [&arguments.json, &arguments.output].into_iter().flatten() {
-        screen::find_place(file)?;
+        screen::find_place(file, &reads)?;
     }
-    let program = arguments.command.first().map(Path::new);
-    let files = [&arguments.json, &arguments.output].into_iter().flatten().map(PathBuf::as_path);
-    arguments.pictures.check(files.chain(program))?;
+    let files = [&arguments.json, &arguments.output].into_iter().flatten().chain(&reads);
+    arguments.pictures.check(files.map(PathBuf::as_path))?;
     assay_linux::interrupt::catch();
     let trace = trace(arguments, &arguments.command, &wish)?;
     if let (Some(beside), Some(wanted)) = (beside, &mut wish.components) {

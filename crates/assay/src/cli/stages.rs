@@ -4,7 +4,7 @@ use super::help::OUTPUT;
 use super::picture::PictureArguments;
 use super::run::{StoragePaths, positive};
 use super::stat::predictors;
-use super::{DONE, FAILED, UNABLE, screen};
+use super::{DONE, FAILED, UNABLE, reads, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_lab::stages::{self, StagesRequest, compose};
@@ -125,11 +125,12 @@ pub fn run(arguments: &StagesArguments) -> Result<u8> {
         screen::print(&predictors::list());
         return Ok(DONE);
     }
+    let reads = reads::of_text(file);
     for path in wishes.json.iter().chain(&wishes.markdown) {
         // Said before minutes of measuring, not after them.
-        screen::find_place(path)?;
+        screen::find_place(path, &reads)?;
     }
-    let files = wishes.json.iter().chain(&wishes.markdown).chain([file, &wishes.places.ledger]);
+    let files = wishes.json.iter().chain(&wishes.markdown).chain([&wishes.places.ledger]).chain(&reads);
     wishes.pictures.check(files.map(PathBuf::as_path))?;
     let mut opened = stages::open(file)?;
     if let Some(budget) = wishes.budget {

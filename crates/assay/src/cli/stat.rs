@@ -11,7 +11,7 @@ mod traced;
 mod wanted;
 
 use super::help::OUTPUT;
-use super::{DONE, cannot_trace, screen};
+use super::{DONE, cannot_trace, reads, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_linux::perf::RefusalContext;
@@ -112,8 +112,9 @@ pub fn run(arguments: &StatArguments) -> Result<u8> {
         screen::print(&predictors::list());
         return Ok(DONE);
     }
+    let reads = reads::of_command(&arguments.command);
     for file in [arguments.json_file(), arguments.output.as_deref()].into_iter().flatten() {
-        screen::find_place(file)?;
+        screen::find_place(file, &reads)?;
     }
     let question = ask(arguments)?;
     assay_linux::interrupt::catch();

@@ -3,7 +3,7 @@
 use super::help::{OUTPUT, SELECTION};
 use super::picture::PictureArguments;
 use super::run::{StoragePaths, positive};
-use super::{DONE, FAILED, UNABLE, screen};
+use super::{DONE, FAILED, UNABLE, reads, screen};
 use anyhow::Result;
 use assay_lab::campaign::CampaignRequest;
 use assay_lab::store::{Kept, Ledger};
@@ -139,11 +139,12 @@ impl SweepArguments {
 /// # Errors
 /// See [`sweep::run`].
 pub fn run(arguments: &SweepArguments) -> Result<u8> {
+    let reads = arguments.experiment.as_deref().map(reads::of_text).unwrap_or_default();
     for path in [&arguments.json, &arguments.csv].into_iter().flatten() {
         // Said before minutes of measuring, not after them.
-        screen::find_place(path)?;
+        screen::find_place(path, &reads)?;
     }
-    let files = [&arguments.json, &arguments.csv, &arguments.experiment].into_iter().flatten();
+    let files = [&arguments.json, &arguments.csv].into_iter().flatten().chain(&reads);
     arguments.pictures.check(files.chain([&arguments.places.ledger]).map(PathBuf::as_path))?;
     if let Some(wanted) = &arguments.show {
         let ledger = Ledger::open(arguments.places.find_ledger("assay sweep FILE")?)?;

@@ -38,14 +38,14 @@ fn another_programs_database_is_left_alone() {
     let other = Connection::open(lab.ledger_path()).unwrap();
     other.execute_batch("CREATE TABLE bookmarks (url TEXT)").unwrap();
     drop(other);
-    refused(&lab, &["is an SQLite file of something else"]);
+    refused(&lab, &["is another program's SQLite database"]);
 }
 
 #[test]
 fn a_file_that_is_no_database_is_left_alone() {
     let Some(lab) = honest_lab() else { return };
     std::fs::write(lab.ledger_path(), "my notes on decoders\n".repeat(500)).unwrap();
-    refused(&lab, &["is not a ledger: it is no SQLite file", "Nothing was changed"]);
+    refused(&lab, &["is not a ledger: it is not an SQLite file", "Nothing was changed"]);
 }
 
 #[test]

@@ -14,10 +14,10 @@ use super::super::placements::PlacedLink;
 use super::converse::{CutShort, Job, converse, why};
 use crate::run::worker::{WalkRequest, Worker};
 use crate::store::AllocationRow;
+use assay_linux::private::PrivateFolder;
 use assay_pure::protocol::{Allocated, VariantKind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The library's source.
 const SOURCE: &str = include_str!("allocations/heap.c");
@@ -30,14 +30,8 @@ const ITERATIONS: u64 = 16;
 
 /// The library, compiled into a folder of its own that ends with this.
 pub(super) struct HeapLibrary {
-    folder: PathBuf,
+    folder: PrivateFolder,
     pub path: PathBuf,
-}
-
-impl Drop for HeapLibrary {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
 }
 
 impl HeapLibrary {
@@ -47,13 +41,11 @@ impl HeapLibrary {
     /// None can; in a sentence.
     pub fn build(compilers: &[PathBuf]) -> Result<HeapLibrary, String> {
         let refuse = |what: &str| format!("allocations cannot be counted: {what}");
-        static BUILT: AtomicU32 = AtomicU32::new(0);
-        let name = format!("assay-heap-{}-{}", std::process::id(), BUILT.fetch_add(1, Ordering::Relaxed));
-        let folder = std::env::temp_dir().join(name);
-        let library = HeapLibrary { path: folder.join("heap.so"), folder };
-        let (source, path) = (library.folder.join("heap.c"), &library.path);
-        let written = std::fs::create_dir(&library.folder).and_then(|()| std::fs::write(&source, SOURCE));
-        written.map_err(|error| refuse(&error.to_string()))?;
+        let folder = PrivateFolder::new(&std::env::temp_dir(), "assay-heap-");
+        let folder = folder.map_err(|error| refuse(&error.to_string()))?;
+        let library = HeapLibrary { path: folder.path().join("heap.so"), folder };
+        let (source, path) = (library.folder.path().join("heap.c"), &library.path);
+        std::fs::write(&source, SOURCE).map_err(|error| refuse(&error.to_string()))?;
         let mut said = "there is no C compiler".to_owned();
         for compiler in compilers.iter().map(PathBuf::as_path).chain([Path::new("cc")]) {
             let mut compile = Command::new(compiler);

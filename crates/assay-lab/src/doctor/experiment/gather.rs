@@ -6,11 +6,12 @@ use crate::campaign::examination;
 use crate::campaign::inputs::{self, InputPlaces};
 use crate::campaign::prepare::{self, Outline};
 use crate::campaign::{self, left_out};
-use crate::examine::Scratch;
 use crate::examine::called::{self, BuiltProgram};
 use crate::examine::facts::{ExperimentFacts, Notes};
+use crate::examine::scratch;
 use crate::examine::started::StartOptions;
 use crate::lead::{Unable, measuring_cpu};
+use crate::store::mark;
 use anyhow::Result;
 use assay_link::program::ProgramBuilder;
 use assay_linux::machine;
@@ -61,7 +62,8 @@ pub fn gather(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Res
     notes.warnings.extend(skipped.iter().map(|failure| {
         format!("{} is not examined: {}.", failure.variant.as_deref().unwrap_or_default(), failure.reason)
     }));
-    let folder = Scratch::new(&request.asked.store)?;
+    mark::claim(&request.asked.store)?;
+    let folder = scratch(&request.asked.store)?;
     let laid = examination::lay(&outline.experiment, places, folder.path())?;
     let builder = ProgramBuilder::new(&request.asked.store)?;
     let built = build(&outline, &builder, events, &mut notes)?;

@@ -7,7 +7,7 @@
 
 use super::facts::TwoPlaces;
 use crate::campaign::{self, judge, prepare, steps};
-use crate::examine::Scratch;
+use crate::examine::scratch;
 use crate::store::Ledger;
 use anyhow::{Result, bail};
 use assay_link::build::Compiler;
@@ -45,7 +45,7 @@ pub fn measure(
     events: &mut dyn FnMut(Event),
 ) -> Result<TwoPlaces> {
     let Some(compiler) = compilers.first() else { bail!("there is no compiler") };
-    let folder = Scratch::new(&std::env::temp_dir())?;
+    let folder = scratch(&std::env::temp_dir())?;
     std::fs::write(folder.path().join("pair.c"), PROGRAM)?;
     let asked = campaign::CampaignRequest {
         experiment: folder.path().join("experiment.toml"),

@@ -113,10 +113,8 @@ fn too_short(facts: &ExperimentFacts, one: &Learned) -> CheckFinding {
         short(one.repeated),
         one.predictor
     );
-    let remedy = format!(
-        "use at least {}, or measure a longer input beside it and keep both",
-        plural(one.enough_units, unit)
-    );
+    let remedy =
+        format!("use at least {}, or add a longer input and keep both", plural(one.enough_units, unit));
     CheckFinding::new(of_input(&one.input), saw, Advice::with(MEMORISED, remedy))
 }
 
@@ -149,7 +147,7 @@ pub fn all_in_l1(facts: &ExperimentFacts) -> CheckOutcome {
     };
     if let Some(own) = own_bytes(facts).filter(|own| *own > OWN_OF_ALL.max(l1d)) {
         return CheckOutcome::clear(format!(
-            "the program has up to {} of its own beside the inputs",
+            "the program has up to {} of other data beside the inputs",
             bytes(own)
         ));
     }

@@ -35,7 +35,7 @@ const DONE: Advice = Advice::new(
 );
 const GROWS: Advice = Advice::new(
     "The later a sample is taken, the longer it takes: the time depends on how often assay calls.",
-    "free or reset in the call what the call leaves behind, or make the state anew in each call",
+    "free or reset in the call what the call leaves behind, or recreate the state in each call",
 );
 const WINDOWS: Advice = Advice::new(
     "Samples of few calls then differ by their windows, not by the machine, and more of them are needed for the same certainty.",
@@ -50,8 +50,8 @@ const TOO_SHORT: &str = "What the clock takes is subtracted, but known only to s
 a sample, and so are the clock's steps.";
 
 const FIRST_TOUCH: Advice = Advice::new(
-    "The system clears and maps a page when it is touched first: that is the system's time, and programs that go on using their \
-     memory do not pay it.",
+    "The system clears and maps a page when it is touched first: that is the system's time, and a program that keeps using its \
+     memory does not pay for it.",
     "allocate and touch the memory before the region (a prepared variant, or a static buffer) and use it again in each call; if new \
      memory is what you measure, mark it with [[accept]]",
 );

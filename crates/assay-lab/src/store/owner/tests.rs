@@ -56,7 +56,7 @@ fn a_foreign_file_stays_as_it_is_whatever_its_version() {
             let journal = format!("PRAGMA journal_mode = {journal}; CREATE TABLE bookmarks (url TEXT)");
             let row = "INSERT INTO bookmarks VALUES ('a')";
             drop(made(&path, &format!("{journal}; {row}; PRAGMA user_version = {version}")));
-            refused(&path, "an SQLite file of something else");
+            refused(&path, "another program's SQLite database");
         }
     }
 }
@@ -67,7 +67,7 @@ fn a_foreign_file_in_use_stays_as_it_is() {
     let path = folder.path().join("bookmarks.db");
     let _open =
         made(&path, "PRAGMA journal_mode = WAL; CREATE TABLE bookmarks (url TEXT); PRAGMA user_version = 8");
-    refused(&path, "an SQLite file of something else");
+    refused(&path, "another program's SQLite database");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_foreign_file_with_some_of_our_names_or_an_id_of_its_own_stays_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ads.db");
         drop(made(&path, &sql));
-        refused(&path, "an SQLite file of something else");
+        refused(&path, "another program's SQLite database");
     }
 }
 
@@ -92,10 +92,10 @@ fn what_is_no_database_stays_as_it_is() {
     for text in ["x".to_owned(), "my notes\n".repeat(500)] {
         let path = folder.path().join("notes.txt");
         std::fs::write(&path, text).unwrap();
-        refused(&path, "it is no SQLite file");
+        refused(&path, "it is not an SQLite file");
     }
     let error = Ledger::open(Path::new("/dev/null")).unwrap_err();
-    assert!(error.to_string().contains("it is no file"), "{error:#}");
+    assert!(error.to_string().contains("it is not a file"), "{error:#}");
 }
 
 fn id_of(path: &Path) -> i32 {

@@ -84,11 +84,11 @@ impl FailedBuild {
             ),
             (
                 &["is not a CMake build directory"],
-                "A checkout is configured anew: the build command must do it, as in `cmake -B build && cmake --build build`",
+                "A checkout starts without configuration: the build command must configure it, as in `cmake -B build && cmake --build build`",
             ),
             (
                 &["not a meson build directory"],
-                "A checkout is configured anew: the build command must do it, as in `meson setup build && ninja -C build`",
+                "A checkout starts without configuration: the build command must configure it, as in `meson setup build && ninja -C build`",
             ),
             (
                 &[

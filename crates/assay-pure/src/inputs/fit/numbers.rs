@@ -171,7 +171,7 @@ impl NumbersRefusal {
         match self {
             NumbersRefusal::FewUnits { .. } => "record more of the same",
             NumbersRefusal::Repeats { .. } => {
-                "record one that goes on; if it is meant to be memorised, fit a longer recording of the same kind and set \
+                "record a longer one that does not repeat; if it is meant to be memorised, fit a longer recording of the same kind and set \
                  distinct_units to the length of the stretch"
             }
             NumbersRefusal::Branch { refusal: FitRefusal::Changes { .. }, .. } => {
@@ -182,7 +182,7 @@ impl NumbersRefusal {
             {
                 "record more numbers, or allow more with --margin"
             }
-            _ => "use the recording itself (path), or make such numbers by a command of your own (command)",
+            _ => "use the recording itself (path), or make such numbers with your own command (command)",
         }
     }
 }

@@ -74,7 +74,7 @@ impl std::fmt::Display for FitRefusal {
             }
             FitRefusal::Repeats { period, units } => write!(
                 f,
-                "the lengths repeat every {period} units ({:.1} times): what a predictor makes of them is its memory",
+                "the lengths repeat every {period} units ({:.1} times): a predictor memorises them",
                 *units as f64 / *period as f64
             ),
             FitRefusal::FewRuns { have, need } => write!(
@@ -85,13 +85,13 @@ impl std::fmt::Display for FitRefusal {
             ),
             FitRefusal::Padded { padded, units } => write!(
                 f,
-                "{padded} of {units} values are not in their shortest encoding, and generators write no other (bytes that are \
-                 no varints at all look so too)"
+                "{padded} of {units} values are not in their shortest encoding, and generators write only shortest encodings (bytes that \
+                 are not varints at all look like this, too)"
             ),
             FitRefusal::Figure { what, real, fitted, allowed, says: FigureComparison::Unsure, needs } => {
                 write!(
                     f,
-                    "{what} cannot be told to agree: {real:.4} per unit recorded, {fitted:.4} fitted, and it takes about {needs} \
+                    "{what} cannot be shown to agree: {real:.4} per unit recorded, {fitted:.4} fitted, and it takes about {needs} \
                  units to tell {allowed:.4} from chance"
                 )
             }
@@ -101,7 +101,7 @@ impl std::fmt::Display for FitRefusal {
             ),
             FitRefusal::Changes { what, parts: (low, high), fitted: (least, most) } => write!(
                 f,
-                "the recorded stream changes as it goes, and no fit does: {low:.3} to {high:.3} {what} per unit in parts of \
+                "the recorded stream drifts, which no fit reproduces: {low:.3} to {high:.3} {what} per unit in parts of \
                  it, {least:.3} to {most:.3} in those of the fit"
             ),
             FitRefusal::SeenBefore { real, fitted } => write!(
@@ -120,18 +120,18 @@ impl FitRefusal {
         match self {
             FitRefusal::FewUnits { .. } => "record more of the same",
             FitRefusal::Repeats { .. } => {
-                "record one that goes on; if it is meant to be memorised, fit a longer recording of the same kind and \
+                "record a longer one that does not repeat; if it is meant to be memorised, fit a longer recording of the same kind and \
                  set distinct_units to the length of the stretch"
             }
             FitRefusal::FewRuns { .. } => {
-                "share what the order follows from instead: a generator for each stretch, as an input of its own"
+                "share what the order follows from instead: a generator for each stretch, as a separate input"
             }
-            FitRefusal::Padded { .. } => "encode the values anew, or use the recording itself",
+            FitRefusal::Padded { .. } => "re-encode the values, or use the recording itself",
             FitRefusal::Figure { says: FigureComparison::Unsure, .. } => {
                 "record more units, or allow more with --margin"
             }
             FitRefusal::Figure { .. } => {
-                "the order reaches farther back than a table of lengths: split interleaved fields into inputs of their own, \
+                "the order reaches farther back than a table of lengths: split interleaved fields into separate inputs, \
                  or use the recording itself"
             }
             FitRefusal::Changes { .. } => {
@@ -177,7 +177,7 @@ mod tests {
             (FitRefusal::FewRuns { have: 3, need: 200 }, &["2 times", "199"]),
             (FitRefusal::Padded { padded: 7, units: 90 }, &["7 of 90"]),
             (figure(FigureComparison::Apart), &["zen4 differ", "0.2500", "0.5000", "0.0125"]),
-            (figure(FigureComparison::Unsure), &["cannot be told", "77000 units"]),
+            (figure(FigureComparison::Unsure), &["cannot be shown to agree", "77000 units"]),
             (
                 FitRefusal::Changes { what: "branches".into(), parts: (0.125, 0.5), fitted: (0.25, 0.375) },
                 &["0.125 to 0.500 branches", "0.250 to 0.375"],

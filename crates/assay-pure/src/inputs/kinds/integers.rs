@@ -109,7 +109,7 @@ pub(super) const KINDS: &[Kind] = &[
             },
             Parameter {
                 name: "run_length",
-                says: "how many times in a row a value comes on average; 1 draws each anew",
+                says: "how many times in a row a value comes on average; 1 draws each independently",
                 domain: Domain::Number(1.0, f64::MAX),
                 preset: Preset::Number(1.0),
                 example: "run_length = 8",

@@ -35,7 +35,7 @@ pub(super) const KINDS: &[Kind] = &[Kind {
         },
         Parameter {
             name: "line_spread",
-            says: "lines are wanted from (1 - spread) to (1 + spread) times as long; each ends with a word",
+            says: "wanted lengths lie from (1 - spread) to (1 + spread) times the mean; each line ends with a whole word",
             domain: Domain::Number(0.0, 0.9),
             preset: Preset::Number(0.5),
             example: "line_spread = 0.5",

@@ -7,6 +7,7 @@ use super::reached::Reached;
 use super::side::FileSide;
 use super::{a64, x86};
 use crate::placement::identity::{Identity, NotSame};
+use crate::words::plural;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// All functions together may be this many times as large as the code; damaged symbols that overlap are not.
@@ -205,7 +206,7 @@ impl<'s, 'e> Graph<'s, 'e> {
             return OwnCode::Different { at: line.at };
         }
         if let Some(at) = first.undecodable.into_iter().chain(second.undecodable).min() {
-            return OwnCode::Unknown { at, reason: "bytes that are no known instruction".to_owned() };
+            return OwnCode::Unknown { at, reason: "bytes that are not a known instruction".to_owned() };
         }
         let (bytes_a, bytes_b) = (first.bytes.len() as u64, second.bytes.len() as u64);
         let common = first.lines.len().min(second.lines.len());
@@ -366,10 +367,11 @@ impl<'s, 'e> Graph<'s, 'e> {
         let objects = self.nodes.len() - functions;
         let mut parts = Vec::new();
         if functions > 1 {
-            parts.push(format!("{} functions that it reaches are the same", functions - 1));
+            parts
+                .push(format!("{} that it reaches compared equal", plural(functions as u64 - 1, "function")));
         }
         if objects > 0 {
-            parts.push(format!("{objects} objects and constants are the same"));
+            parts.push(format!("{} compared equal (constants included)", plural(objects as u64, "object")));
         }
         if self.respaced.contains(&true) {
             parts.push("jumps or padding differ in length".to_owned());

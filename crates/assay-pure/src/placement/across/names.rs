@@ -124,7 +124,7 @@ fn matched(old: &[Named], left: Vec<usize>, right: Vec<usize>) -> Vec<NamePair> 
     match (left.first(), right.first()) {
         (Some(&first), Some(_)) => {
             let reason = format!(
-                "`{}` names {} functions of the old file and {} of the new, and which is which cannot be told",
+                "`{}` names {} functions of the old file and {} of the new, and they cannot be matched",
                 old[first].name,
                 left.len(),
                 right.len()

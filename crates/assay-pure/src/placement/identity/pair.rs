@@ -21,7 +21,7 @@ impl CodeComparison<'_, '_> {
             return vec![(a.offset(index), NotSame::Different)];
         }
         if let Some(at) = a.undecodable.into_iter().chain(b.undecodable).min() {
-            return vec![(at, NotSame::Unknown("bytes that are no known instruction".to_owned()))];
+            return vec![(at, NotSame::Unknown("bytes that are not a known instruction".to_owned()))];
         }
         if a.size != b.size {
             return vec![(a.size.min(b.size), NotSame::Different)];

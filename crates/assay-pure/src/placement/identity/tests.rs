@@ -94,7 +94,9 @@ fn compares_what_is_called_by_address_or_by_code() {
     let twins = compare(&[&calls(0, 2), &calls(1, 3), RETURN, RETURN]);
     assert_eq!(
         twins,
-        Identity::Identical { note: Some("1 callees or parts of their own compared as well".to_owned()) }
+        Identity::Identical {
+            note: Some("1 function also compared (callees, or parts split off)".to_owned())
+        }
     );
     // d has one more instruction.
     assert_eq!(compare(&[&calls(0, 2), &calls(1, 3), RETURN, &[0x90, 0xc3]]), Identity::Different { at: 0 });
@@ -132,7 +134,7 @@ fn compares_data_of_known_size() {
     data[48..52].copy_from_slice(&[1, 2, 3, 5]);
     let loads = |second| compare_with_data(&[&load(0, DATA + 16), &load(1, DATA + second)], &data, &[]);
     assert_eq!(loads(16), Identity::Identical { note: None });
-    let note = "4 bytes of read-only data at other addresses are equal".to_owned();
+    let note = "4 bytes of read-only data at other addresses compared equal".to_owned();
     assert_eq!(loads(32), Identity::Identical { note: Some(note) });
     assert_eq!(loads(48), Identity::Different { at: 0 });
 }
@@ -160,7 +162,7 @@ fn compares_data_of_unknown_size_beyond_what_other_code_mentions() {
     assert!(unknown(&compare_with_data(&functions, &data, &[])));
     assert_eq!(compare_with_data(&functions[..2], &data, &[]), Identity::Different { at: 0 });
     data[129] = b'b';
-    let note = "128 bytes of read-only data at other addresses are equal; 128 of them up to the next known address, \
+    let note = "128 bytes of read-only data at other addresses compared equal; 128 of them up to the next known address, \
                 their size being unknown";
     assert_eq!(
         compare_with_data(&functions[..2], &data, &[]),
@@ -193,7 +195,7 @@ fn follows_jump_tables() {
     put_table(&mut data, 64, 1, &[16, 19, 16]);
     assert_eq!(
         compare_with_data(&functions, &data, &[]),
-        Identity::Identical { note: Some("3 jump table entries lead to the same places".to_owned()) }
+        Identity::Identical { note: Some("3 jump table entries with the same targets".to_owned()) }
     );
     put_table(&mut data, 64, 1, &[16, 19, 19]);
     assert!(matches!(compare_with_data(&functions, &data, &[]), Identity::Different { .. }));

@@ -140,7 +140,7 @@ fn check_statement(reader: &mut TomlReader, table: &TomlTable) {
         let problem =
             reader.complain(&table.path, format!("`{}` states nothing that can be checked", table.path));
         problem.expected = Some(
-            "says, ratio, change or value; or numbers of its own: before and after, part and whole, share"
+            "says, ratio, change or value; or its own numbers: before and after, part and whole, share"
                 .into(),
         );
     }

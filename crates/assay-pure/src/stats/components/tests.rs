@@ -237,7 +237,7 @@ fn the_sentence_names_the_largest_first() {
     let note = Note::Within { source: VarianceSource::Rest, other: VarianceSource::Process };
     assert_eq!(
         note.sentence("compiler"),
-        "The rest cannot be told from the process here, and is in its share."
+        "The rest cannot be separated from the process here; the share includes both."
     );
 }
 

@@ -51,12 +51,12 @@ impl Note {
     pub fn sentence(&self, side: &str) -> String {
         match self {
             Note::Truncated { source, variance } => format!(
-                "The variance of the {} was estimated at {variance:.1e}, below 0, and counts as 0: it shows no more spread \
-                 than what is below it brings with it.",
+                "The variance of the {} was estimated at {variance:.1e}, below 0, and counts as 0: it spreads no more than \
+                 the levels below it explain.",
                 source.name(side)
             ),
             Note::Within { source, other } => format!(
-                "The {} cannot be told from the {} here, and is in its share.",
+                "The {} cannot be separated from the {} here; the share includes both.",
                 source.name(side),
                 other.name(side)
             ),

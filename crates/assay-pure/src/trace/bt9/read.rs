@@ -86,7 +86,7 @@ impl<R: Read> Bt9Reader<R> {
             return Err(TraceError::new(TracePlace::Line(1), TraceFault::Empty));
         }
         if lines.input.peek(MAGIC.len())? != MAGIC {
-            return Err(TraceError::new(TracePlace::Line(1), TraceFault::Format { expected: "BT9 trace" }));
+            return Err(TraceError::new(TracePlace::Line(1), TraceFault::Format { expected: "a BT9 trace" }));
         }
         let (instructions, promised) = header(&mut lines)?;
         let mut sites = Sites::default();

@@ -99,7 +99,7 @@ fn says_the_line_of_what_it_does_not_understand() {
 #[test]
 fn empty_other_cut_and_endless_files_are_refused() {
     assert_eq!(wrong(""), (TracePlace::Line(1), TraceFault::Empty));
-    assert_eq!(wrong("SBBT"), (TracePlace::Line(1), TraceFault::Format { expected: "BT9 trace" }));
+    assert_eq!(wrong("SBBT"), (TracePlace::Line(1), TraceFault::Format { expected: "a BT9 trace" }));
     let cut = TEXT.split("2\n3\nEOF").next().unwrap();
     let (branches, _, result) = read(cut);
     let fault = TraceFault::Cut { have: 2, promised: Some(4) };

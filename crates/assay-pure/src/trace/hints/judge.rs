@@ -6,6 +6,7 @@
 
 use super::{Split, TextPlace};
 use crate::stats::share::wilson;
+use crate::words::plural;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -103,7 +104,7 @@ impl fmt::Display for Unclear {
             Unclear::NoBranch => "no branch was executed there: not reached, or made branch-free",
             Unclear::Sides => "the debug information does not tell the two sides apart",
             Unclear::Seldom { evaluated } => {
-                return write!(f, "executed {evaluated} times, fewer than {FEWEST}");
+                return write!(f, "executed {}, fewer than {FEWEST}", plural(*evaluated, "time"));
             }
             Unclear::Even => "both sides are executed about equally often",
             Unclear::Layout => "only one of its sides is known by its lines, and the code is not laid out as the hint would have it",

@@ -102,7 +102,7 @@ impl<R: Read> Chunks<R> {
         let fault = match &name[..have] {
             [] => TraceFault::Empty,
             begin if begin[..have.min(7)] != MAGIC[..have.min(7)] => {
-                TraceFault::Format { expected: "trace of assay" }
+                TraceFault::Format { expected: "a trace of assay" }
             }
             _ if have < 8 => TraceFault::Cut { have: 0, promised: None },
             begin if begin[7] != MAGIC[7] => TraceFault::Version { found: begin[7].into() },

@@ -199,7 +199,7 @@ fn every_damaged_byte_is_found() {
     let mut newer = bytes.clone();
     newer[7] = 9;
     assert_eq!(read(&newer).2, Err(TraceError::new(TracePlace::Byte(0), TraceFault::Version { found: 9 })));
-    let format = TraceFault::Format { expected: "trace of assay" };
+    let format = TraceFault::Format { expected: "a trace of assay" };
     assert_eq!(read(b"SBBT\n").2.unwrap_err(), TraceError::new(TracePlace::Byte(0), format));
 }
 

@@ -42,7 +42,7 @@ function campaignParts(shown) {
   }
   parts.push(...sampleParts(shown, filter));
   const limited = page.cells.filter((/** @type {any} */ cell) => cell.limits.length > 0);
-  if (limited.length > 0) parts.push(section("Which limit binds", ...limitCharts(page, limited, filter)));
+  if (limited.length > 0) parts.push(section("Bottleneck", ...limitCharts(page, limited, filter)));
   parts.push(section("Times", following(filter, () => cellTable(page, filter))));
   parts.push(section("Why", following(filter, () => reasons(kept()))));
   if (page.claims.length > 0) parts.push(claims(page.claims));
@@ -187,7 +187,7 @@ function repeat(shown) {
     "div",
     { class: "repeat" },
     ...(shown.command ? [el("p", {}, "Measure it again:"), verbatim(shown.command, "Command that repeats it")] : []),
-    file ? folded("The experiment file as it was", () => el("div", {}, verbatim(file.text, file.name), el("p", {}, download(`Save ${file.name}`, file.name, "text/plain", () => file.text)))) : null,
+    file ? folded("The experiment file, as measured", () => el("div", {}, verbatim(file.text, file.name), el("p", {}, download(`Save ${file.name}`, file.name, "text/plain", () => file.text)))) : null,
   );
 }
 
@@ -243,7 +243,7 @@ function limitCharts(page, cells, filter) {
       kept().flatMap((cell) => cell.limits.map((/** @type {any} */ limit) => [label(cell), limit.limit, time(limit.ns), share(limit.share), spoken(limit.standing), limit.made_of])),
       "Limits by cell",
     );
-  const see = "A filled point binds: the work cannot take less than that. With nothing near the line at 100 %, the bottleneck is something else, usually a dependency chain.";
+  const see = "A filled point is the bottleneck: the work cannot take less time than that. With nothing near the line at 100 %, the bottleneck is something else, usually a dependency chain.";
   const first = chart({ title: "Limits of the machine", see, legend: colours(kinds), draw, table: rows });
   const roofs = rooflineRows(page, cells);
   return roofs.length > 0 ? [first, roofline(roofs, (row) => filter.has(traits(row.cell)) || row.cell.variant === page.baseline)] : [first];

@@ -25,7 +25,7 @@ function limitsParts(shown) {
       ? section(
           "By working set",
           bandwidth.length > 0 ? curvesChart(limits, { title: "Bandwidth", see: "The fastest way of each size. Of a copy the working set is source and target together.", unit: "GB/s", curves: bandwidth, all: () => everyWay(limits) }) : null,
-          latency.length > 0 ? curvesChart(limits, { title: "Latency", see: "Time of a load that waits for the one before it: a chain through pointers is bound by this.", unit: "ns", curves: latency.map((/** @type {any} */ one) => ({ name: `${one.pages.replace(/ pages$/, "")} pages`, points: one.points })), all: null }) : null,
+          latency.length > 0 ? curvesChart(limits, { title: "Latency", see: "Time of a load that waits for the one before it: this limits pointer chasing.", unit: "ns", curves: latency.map((/** @type {any} */ one) => ({ name: `${one.pages.replace(/ pages$/, "")} pages`, points: one.points })), all: null }) : null,
         )
       : null,
     limits.costs.length > 0 ? section("What things cost", costChart(limits)) : null,
@@ -191,5 +191,5 @@ function costChart(limits) {
       limits.costs.map((/** @type {any} */ cost) => [cost.name, time(cost.ns.median), `${time(cost.ns.lower)} to ${time(cost.ns.upper)}`, cycle ? digits(cost.ns.median / cycle) : "", cost.how]),
       "Costs",
     );
-  return chart({ title: "Time of one", see: "Each mark to the right is several times as dear.", draw, table: rows });
+  return chart({ title: "Time of one", see: "Each mark to the right is several times as expensive.", draw, table: rows });
 }

@@ -13,7 +13,7 @@ const PARTS = {
 
 /** Pages without pictures: everything that they say, as nested lists. @param {any} shown @returns {Node[]} */
 function otherParts(shown) {
-  return [section("Everything that it says", tree(shown.page))];
+  return [section("All data", tree(shown.page))];
 }
 
 /** Members of a list, or rows of a table, that are shown without being asked for. */

@@ -116,8 +116,8 @@ function stripChart(samples, all, filter) {
     title: "Every sample",
     see:
       `A stroke is a sample, a line of strokes one rotation (another order of the functions), a row ` +
-      `${samples.columns[0] === "variant" ? "the place where the function starts" : "the padding in front of the code, or of the process where nothing is linked anew"}. ` +
-      "Rows that lie apart differ by placement alone. An arrow at the border: so many samples of the row lie beyond it.",
+      `${samples.columns[0] === "variant" ? "the place where the function starts" : "the padding in front of the code, or of the process where nothing is relinked"}. ` +
+      "Rows that lie apart differ only by placement. An arrow at the border has the number of the row's samples beyond it.",
     draw,
     start,
     table: () => following(filter, () => stripTable(rowsOf())),

@@ -23,7 +23,7 @@ pub struct EncodeArguments {
 /// # Errors
 /// The numbers cannot be read or are none, or the file cannot be written.
 pub(super) fn run(arguments: &EncodeArguments) -> Result<()> {
-    screen::find_place(&arguments.output)?;
+    screen::find_place(&arguments.output, std::slice::from_ref(&arguments.numbers))?;
     let (name, text) = match arguments.numbers.to_str() {
         Some("-") => {
             let text = std::io::read_to_string(std::io::stdin());

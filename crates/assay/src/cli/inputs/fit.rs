@@ -4,7 +4,7 @@ use super::{experiment, read};
 use crate::cli::help::OUTPUT;
 use crate::cli::run::{StoragePaths, positive};
 use crate::cli::stat::predictors;
-use crate::cli::{DONE, FAILED, screen};
+use crate::cli::{DONE, FAILED, reads, screen};
 use anyhow::{Context as _, Result};
 use assay_lab::campaign;
 use assay_lab::fit::{FitRequest, conclude, conclude_numbers, examine, examine_numbers, variants};
@@ -104,8 +104,10 @@ pub(super) fn run(arguments: &FitArguments) -> Result<u8> {
         return Ok(DONE);
     }
     let asked = asked(arguments)?;
+    let mut reads = arguments.experiment.as_deref().map(reads::of_text).unwrap_or_default();
+    reads.push(arguments.file.clone());
     for file in [&arguments.output, &arguments.json].into_iter().flatten() {
-        screen::find_place(file)?;
+        screen::find_place(file, &reads)?;
     }
     if let Some(output) = &arguments.output {
         if is_screen(output) && arguments.json.as_deref().is_some_and(is_screen) {

@@ -4,13 +4,14 @@
 //! is given, goes on its way and to the file. Whatever ends the recording, the file has what was carried so far.
 
 use crate::cli::help::OUTPUT;
-use crate::cli::{DONE, FAILED, screen};
+use crate::cli::{DONE, FAILED, reads, screen};
 use anyhow::{Context as _, Result, bail};
 use assay_lab::lead::Misuse;
 use assay_linux::output::Output;
 use assay_linux::{family, interrupt, wait};
 use assay_pure::inputs::{Format, digest, guess};
 use assay_pure::words::plural;
+use assay_report::prose;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -44,19 +45,20 @@ pub struct RecordArguments {
 /// # Errors
 /// The command cannot be started, or the file cannot be written.
 pub(super) fn run(arguments: &RecordArguments) -> Result<u8> {
-    screen::find_place(&arguments.output)?;
+    screen::find_place(&arguments.output, &reads::of_command(&arguments.command))?;
     interrupt::catch();
     let mut kept = Kept { file: Output::create(&arguments.output)?, left: arguments.limit, size: 0 };
     let (ended, status) =
         if arguments.stdin { feed(arguments, &mut kept) } else { listen(arguments, &mut kept) }?;
     let is_interrupted = matches!(ended, Ended::Interrupted);
+    let is_lost = matches!(&ended, Ended::NotPassedOn(error) if error.kind() != io::ErrorKind::BrokenPipe);
     let Kept { file, size, .. } = kept;
     if size == 0 && is_interrupted {
-        bail!("interrupted before `{}` carried anything, so nothing was kept", shown(arguments));
+        bail!("interrupted before `{}` produced anything, so nothing was kept", shown(arguments));
     }
     if size == 0 {
         let what = if arguments.stdin { "was given nothing" } else { "printed nothing" };
-        let other = if arguments.stdin { "" } else { ". With --stdin what it reads is kept" };
+        let other = if arguments.stdin { "" } else { ". To keep what it reads, use --stdin" };
         return Err(Misuse(format!("`{}` {what}, so nothing was kept{other}", shown(arguments))).into());
     }
     let context = || format!("cannot write {}", arguments.output.display());
@@ -65,10 +67,10 @@ pub(super) fn run(arguments: &RecordArguments) -> Result<u8> {
         screen::tell(&sentence);
     }
     let bytes = super::read(&arguments.output)?;
-    screen::tell(summary(&arguments.output, &bytes).trim_end());
+    screen::show_beside(&prose::clean(&summary(&arguments.output, &bytes)));
     // Of a command that was ended the status is our own doing.
     if is_interrupted || (!arguments.stdin && !matches!(ended, Ended::ByItself)) {
-        return Ok(if is_interrupted { FAILED } else { DONE });
+        return Ok(if is_interrupted || is_lost { FAILED } else { DONE });
     }
     if !status.success() {
         screen::tell(&format!("the command failed: {status}"));
@@ -128,12 +130,13 @@ enum Ended {
 impl Ended {
     /// What is told of it, if it needs a word.
     fn sentence(&self, arguments: &RecordArguments) -> Option<String> {
-        let reader = if arguments.stdin { "the command reads no more" } else { "standard output was closed" };
+        let reader =
+            if arguments.stdin { "the command stopped reading" } else { "standard output was closed" };
         match self {
             Ended::ByItself => None,
             Ended::Full => {
                 let ended = if arguments.stdin {
-                    "and the command was given no more"
+                    "and the command got no more input"
                 } else {
                     "and the command was ended"
                 };
@@ -143,9 +146,9 @@ impl Ended {
                 Some(format!("{reader}, so the recording ended"))
             }
             Ended::NotPassedOn(error) => {
-                Some(format!("what it carries cannot be passed on ({error}), so the recording ended"))
+                Some(format!("its data cannot be passed on ({error}), so the recording ended"))
             }
-            Ended::Interrupted => Some("interrupted: what was carried so far is kept".to_owned()),
+            Ended::Interrupted => Some("interrupted: everything captured until then is kept".to_owned()),
         }
     }
 }

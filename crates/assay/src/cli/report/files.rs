@@ -43,10 +43,10 @@ impl Form {
 pub fn write(file: &Path, what: &[String], places: &StoragePaths) -> Result<u8> {
     let form = Form::of(file)?;
     if what.len() > 2 {
-        return Err(Misuse("two at most stand side by side".into()).into());
+        return Err(Misuse("at most two can be shown side by side".into()).into());
     }
     if form != Form::Html && what.len() > 1 {
-        return Err(Misuse("two side by side are a page: -o FILE.html".into()).into());
+        return Err(Misuse("two can be shown side by side only on a page: -o FILE.html".into()).into());
     }
     let text = match (form, what) {
         (Form::Csv, what) => samples(what.first(), places)?,
@@ -117,7 +117,7 @@ pub fn page_in(word: &str) -> Result<Option<Shown>> {
     }
     let refused = |why: &str| {
         if ends("json") {
-            Err(Misuse(format!("{word} is no page of assay's: {why}")).into())
+            Err(Misuse(format!("{word} is not a page written by assay: {why}")).into())
         } else {
             Ok(None)
         }
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(said("sums"), Ok(false));
         let ledger = said(&at("l.db", b"SQLite format 3\0and more")).unwrap_err();
         assert!(ledger.contains("l.db is a ledger: `assay report --ledger "), "{ledger}");
-        assert!(said(&at("other.json", b"{}")).unwrap_err().contains("is no page of assay's"));
+        assert!(said(&at("other.json", b"{}")).unwrap_err().contains("is not a page written by assay"));
     }
 
     #[test]

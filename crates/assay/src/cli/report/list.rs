@@ -54,7 +54,7 @@ impl FromStr for Since {
         let unit = UNITS.iter().find(|(names, _)| names.contains(&unit)).map(|(_, seconds)| *seconds);
         match (digits.parse::<f64>(), unit) {
             (Ok(number), Some(unit)) if number >= 0.0 => Ok(Self::Ago(number * unit)),
-            _ => Err(format!("`{text}` is no time: write 30min, 3h, 7d, 2w, or a day such as 2026-11-21")),
+            _ => Err(format!("`{text}` is not a time: write 30min, 3h, 7d, 2w, or a day such as 2026-11-21")),
         }
     }
 }

@@ -86,10 +86,10 @@ fn asked(head: &str, port: u16) -> Result<String, Answer> {
     let mut lines = head.split("\r\n");
     let first: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
     let [method, target, version] = first[..] else {
-        return Err(Answer::text(400, "this is no request of HTTP/1.1"));
+        return Err(Answer::text(400, "this is not an HTTP/1.1 request"));
     };
     if !version.starts_with("HTTP/1.") {
-        return Err(Answer::text(400, "this is no request of HTTP/1.1"));
+        return Err(Answer::text(400, "this is not an HTTP/1.1 request"));
     }
     let named = |line: &str| {
         let (name, value) = line.split_once(':')?;
@@ -106,11 +106,11 @@ fn asked(head: &str, port: u16) -> Result<String, Answer> {
         return Err(Answer::text(403, format!("only requests to http://127.0.0.1:{port}/ are answered")));
     }
     if method != "GET" {
-        return Err(Answer::text(405, "the ledger is only shown: GET"));
+        return Err(Answer::text(405, "the ledger is read-only: use GET"));
     }
     let path = target.split(['?', '#']).next().unwrap_or_default();
     if !path.starts_with('/') {
-        return Err(Answer::text(400, "a path begins with /"));
+        return Err(Answer::text(400, "a path must start with /"));
     }
     Ok(path.to_owned())
 }

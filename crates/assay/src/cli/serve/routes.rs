@@ -70,7 +70,9 @@ impl Pages {
         else {
             return Ok(Answer::text(
                 400,
-                format!("{path} cannot be read: % stands ahead of two digits, of UTF-8"),
+                format!(
+                    "bad percent-encoding in {path}: % needs two hexadecimal digits, and the bytes must be UTF-8"
+                ),
             ));
         };
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();

@@ -8,7 +8,7 @@ use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
-use assay_linux::output::{self, Output};
+use assay_linux::output::Output;
 use assay_pure::trace::source::TraceFault;
 use assay_pure::trace::stored::{self, Directory, StreamTotals, StreamWriter};
 use assay_pure::trace::{Branch, BranchSite, TraceFormat, bt9, champsim, sbbt};
@@ -48,11 +48,7 @@ pub struct ConvertArguments {
 /// Formats that are not known, a trace that is no whole one, several streams and none chosen, a file that cannot be written.
 pub fn run(arguments: &ConvertArguments) -> Result<u8> {
     let to = target(arguments)?;
-    if output::same_file(&arguments.input, &arguments.output) {
-        let message = format!("{} is the trace that is read; name another file", arguments.output.display());
-        return Err(Misuse(message).into());
-    }
-    screen::find_place(&arguments.output)?;
+    screen::find_place(&arguments.output, std::slice::from_ref(&arguments.input))?;
     let (walked, totals, tables) = first_pass(arguments, to)?;
     if walked.streams > 1 && arguments.stream.is_none() {
         let message = format!(

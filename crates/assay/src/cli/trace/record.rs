@@ -1,6 +1,6 @@
 //! `assay trace record`: the branches of a command, into a file.
 
-use crate::cli::{DONE, FAILED, cannot_trace, screen};
+use crate::cli::{DONE, FAILED, cannot_trace, reads, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
 use assay_linux::output::Output;
@@ -51,7 +51,7 @@ pub fn run(arguments: &RecordArguments) -> Result<u8> {
                 .ok_or_else(|| Misuse(format!("--time-limit cannot be {seconds} seconds")))?,
         ),
     };
-    screen::find_place(&arguments.output)?;
+    screen::find_place(&arguments.output, &reads::of_command(&arguments.command))?;
     let refused = |refusal: TraceRefusal| cannot_trace(&refusal, refusal.to_string());
     // Before a recording of that name is written over.
     check(&arguments.command).map_err(refused)?;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Put a trace through branch predictors and count what they get wrong
+/// Simulate branch predictors on a trace and count their mispredictions
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("../help/simulate.txt"))]
 pub struct SimulateArguments {

@@ -21,12 +21,12 @@ const SHARED: f64 = 0.002;
 const IDLE: f64 = 0.02;
 
 const NEIGHBOURS: Advice = Advice::new(
-    "Interrupted samples are discarded, but the others find caches and predictors that other programs have used.",
+    "Interrupted samples are discarded, but the remaining ones run with caches and predictors that other programs have disturbed.",
     "stop other programs, measure when they do not run, or keep a processor free of them (isolcpus, --cpu)",
 );
 const STEAL: Advice = Advice::new(
-    "The clock goes on while the hypervisor runs others: wall times grow in gaps of milliseconds that nothing inside shows.",
-    "use a machine with processors of its own (dedicated host, bare metal), or measure at another time; clock = \"thread_cpu\" \
+    "The clock keeps running while the hypervisor runs other guests: wall times grow by gaps of milliseconds that are invisible inside the machine.",
+    "use a machine with dedicated processors (dedicated host, bare metal), or measure at another time; clock = \"thread_cpu\" \
      in the experiment helps a little",
 );
 const SIBLING: &str = "Both hardware threads share the core's execution units. While the sibling is busy, code that fills them \
@@ -182,7 +182,7 @@ pub fn isolation(facts: &MachineFacts) -> CheckOutcome {
         )),
         _ => {
             let remedy =
-                format!("boot with isolcpus={cpu} nohz_full={cpu}, or give assay a cpuset of its own");
+                format!("boot with isolcpus={cpu} nohz_full={cpu}, or give assay a dedicated cpuset");
             let saw = format!("the scheduler uses processor {cpu} for any thread");
             CheckOutcome::note(saw, Advice::with(ISOLATION, remedy))
         }

@@ -37,7 +37,7 @@ const ASLR: Advice = Advice::new(
     "echo 2 > /proc/sys/kernel/randomize_va_space (as root)",
 );
 const VIRTUAL: Advice = Advice::new(
-    "Other guests of the host share caches, memory and the clock frequency, and are seen only by what they take.",
+    "Other guests of the host share caches, memory and the clock frequency, and show only in what they take away.",
     "trust ratios, which are interleaved, more than nanoseconds; for nanoseconds use a machine without other guests",
 );
 
