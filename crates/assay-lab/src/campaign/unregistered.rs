@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 /// What the sources say of a variant that is not registered: the function of that name, or of one near it, that none registers.
 pub fn function(wanted: &str, sources: &[PathBuf]) -> Option<String> {
-    fn read(path: &PathBuf) -> Option<(&Path, String)> {
+    fn read(path: &Path) -> Option<(&Path, String)> {
         let bytes = given::read(path, given::DATA).ok()?;
         Some((path, String::from_utf8_lossy(&bytes).into_owned()))
     }
-    let texts: Vec<(&Path, String)> = sources.iter().filter_map(read).collect();
+    let texts: Vec<(&Path, String)> = sources.iter().filter_map(|path| read(path)).collect();
     function_in(wanted, &texts)
 }
 

@@ -17,8 +17,6 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Who mispredicts where the processor itself was counted.
-
 /// How counting is done.
 pub struct CountingSetup<'a> {
     /// Predictors, the one of the table first.

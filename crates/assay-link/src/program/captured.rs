@@ -7,7 +7,6 @@ use crate::build::{Artifact, BuildFailure, Builder, Compiler, CompilerFamily, Li
 use assay_pure::inputs::digest;
 use assay_pure::words::list;
 use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -99,9 +98,9 @@ impl CapturedProgram {
         if older.is_empty() {
             return Ok(built);
         }
-        let files = older.iter().chain([&built.link.output]);
-        let taken = files.map(|file| cleared.take(file)).collect::<io::Result<()>>();
-        taken
+        let mut files = older.iter().chain([&built.link.output]);
+        files
+            .try_for_each(|file| cleared.take(file))
             .map_err(|error| asked.failure(format!("cannot write in {}: {error}", asked.store.display())))?;
         // An archive that no rule makes is missing then: it is given, and back in its place the build links it as it is.
         let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as i64);

@@ -76,7 +76,7 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
         return Err(Misuse(what.into()).into());
     }
     if arguments.format != ExportFormat::Criterion {
-        screen::find_place(&place, &[arguments.places.ledger.clone()])?;
+        screen::find_place(&place, std::slice::from_ref(&arguments.places.ledger))?;
     }
     let ledger = Ledger::open(arguments.places.find_ledger("assay run")?)?;
     let campaign = named(&ledger, arguments.campaign.as_deref(), &[Kept::Campaign])?.id;
