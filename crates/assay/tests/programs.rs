@@ -195,8 +195,8 @@ fn a_symbol_that_a_rust_program_misses_is_told_with_what_declares_its_library() 
     let Some(package) = Copied::new("cargo", "cargo") else { return };
     package.edit(
         "src/main.rs",
-        "fn main() {",
-        "unsafe extern \"C\" { fn helper() -> u64; }\n\nfn main() {\n    unsafe { helper() };",
+        "fn main() -> ExitCode {",
+        "unsafe extern \"C\" { fn helper() -> u64; }\n\nfn main() -> ExitCode {\n    unsafe { helper() };",
     );
     let told = told_of_the_build(&package);
     assert!(
