@@ -230,7 +230,7 @@ function limitCharts(page, cells, filter) {
           strokeWidth: 1.6,
           clip: true,
         }),
-        Plot.text(names, { y: (/** @type {string} */ at) => at, text: (/** @type {string} */ at) => cut(labelOf.get(at) ?? "", narrow ? width : left), frameAnchor: "left", textAnchor: "start", dx: narrow ? 0 : -left + 4, dy: narrow ? -12 : 0, fill: "var(--ink)" }),
+        Plot.text(names, { y: (/** @type {string} */ at) => at, text: (/** @type {string} */ at) => cut(labelOf.get(at) ?? "", narrow ? width - 14 : left), frameAnchor: "left", textAnchor: "start", dx: narrow ? 0 : -left + 4, dy: narrow ? -12 : 0, fill: "var(--ink)" }),
       ],
     });
     const [sx, sy] = [plot.scale("x"), plot.scale("y")];

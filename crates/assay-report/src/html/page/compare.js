@@ -88,7 +88,7 @@ function spreads(page, kept) {
         Plot.rect([0], { x1: 1 - page.measured.minimum_effect, x2: 1 + page.measured.minimum_effect, fill: "var(--margin)", clip: true }),
         Plot.ruleX([1], { stroke: "var(--ink)" }),
         Plot.link(rows, { x1: "low", x2: "high", y: "name", stroke: "var(--c0)", strokeWidth: 4, dy: narrow ? 6 : 0, clip: true }),
-        Plot.text(rows, { y: "name", text: (/** @type {any} */ row) => cut(row.name, narrow ? width : left), frameAnchor: "left", textAnchor: "start", dx: narrow ? 0 : -left + 4, dy: narrow ? -11 : 0, fill: "var(--ink)" }),
+        Plot.text(rows, { y: "name", text: (/** @type {any} */ row) => cut(row.name, narrow ? width - 14 : left), frameAnchor: "left", textAnchor: "start", dx: narrow ? 0 : -left + 4, dy: narrow ? -11 : 0, fill: "var(--ink)" }),
       ],
     });
     const [sx, sy] = [plot.scale("x"), plot.scale("y")];

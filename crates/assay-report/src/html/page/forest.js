@@ -214,7 +214,7 @@ function heat(shown) {
       x: { domain: inputs, label: null, tickRotate: tilted ? -28 : 0, tickFormat: (/** @type {string} */ input) => cut(input, 170), tickSize: 0, padding: 0.04 },
       y: { domain: variants, label: null, tickFormat: (/** @type {string} */ variant) => cut(variant, left - 10), tickSize: 0, padding: 0.06 },
       fx: beside ? { domain: builds, label: null, padding: 0.03 } : undefined,
-      fy: beside ? undefined : { domain: builds, label: null, padding: 0.08, tickFormat: (/** @type {string} */ build) => cut(build, 104) },
+      fy: beside ? undefined : { domain: builds, label: null, padding: 0.08, tickFormat: (/** @type {string} */ build) => cut(build, 92) },
       marks: [
         Plot.cell(cells, {
           x: "input",

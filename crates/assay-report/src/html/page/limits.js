@@ -177,7 +177,7 @@ function costChart(limits) {
         ...factorMarks("x", x),
         Plot.link(rows, { x1: "lower", x2: "upper", y: "name", stroke: "var(--c0)", strokeWidth: 3, dy: lift, clip: true }),
         Plot.dot(rows, { x: "median", y: "name", r: 4.5, dy: lift, fill: "var(--c0)", clip: true }),
-        Plot.text(rows, { y: "name", text: (/** @type {any} */ row) => (narrow ? cut(`${row.name}: ${told(row)}`, width) : cut(row.name, left)), frameAnchor: "left", textAnchor: "start", dx: narrow ? 0 : -left + 4, dy: narrow ? -11 : 0, fill: "var(--ink)" }),
+        Plot.text(rows, { y: "name", text: (/** @type {any} */ row) => (narrow ? cut(`${row.name}: ${told(row)}`, width - 14) : cut(row.name, left)), frameAnchor: "left", textAnchor: "start", dx: narrow ? 0 : -left + 4, dy: narrow ? -11 : 0, fill: "var(--ink)" }),
         narrow ? null : Plot.text(rows, { y: "name", text: told, frameAnchor: "right", textAnchor: "start", dx: 8, fill: "var(--ink)" }),
       ],
     });

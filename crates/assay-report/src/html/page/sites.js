@@ -31,7 +31,7 @@ function sitesParts(shown) {
         // The filled part of a bar is what is taken.
         Plot.barX(rows, { x1: 0, x2: (/** @type {any} */ row) => row.value * row.taken, y: "at", fill: "var(--c0)", ...inset, clip: true }),
         Plot.ruleX([0]),
-        Plot.text(rows, { y: "at", text: (/** @type {any} */ row) => (narrow ? cut(`${label(row)}: ${told(row)}`, width) : cut(label(row), left)), frameAnchor: "left", textAnchor: "start", dx: narrow ? 0 : -left + 4, dy: narrow ? -11 : 0, fill: "var(--ink)" }),
+        Plot.text(rows, { y: "at", text: (/** @type {any} */ row) => (narrow ? cut(`${label(row)}: ${told(row)}`, width - 14) : cut(label(row), left)), frameAnchor: "left", textAnchor: "start", dx: narrow ? 0 : -left + 4, dy: narrow ? -11 : 0, fill: "var(--ink)" }),
         narrow ? null : Plot.text(rows, { y: "at", text: told, frameAnchor: "right", textAnchor: "start", dx: 8, fill: "var(--ink)" }),
       ],
     });

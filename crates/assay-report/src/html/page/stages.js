@@ -132,7 +132,7 @@ function waterfall(page, role, kinds, filter) {
         Plot.ruleX([0]),
         Plot.text(rows, {
           y: "name",
-          text: (/** @type {any} */ row) => (narrow ? cut(`${row.name}: ${told(row)}`, width) : cut(row.name, left)),
+          text: (/** @type {any} */ row) => (narrow ? cut(`${row.name}: ${told(row)}`, width - 14) : cut(row.name, left)),
           frameAnchor: "left",
           textAnchor: "start",
           dx: narrow ? 0 : -left + 4,

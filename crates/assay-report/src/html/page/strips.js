@@ -191,7 +191,7 @@ function drawStrips({ names, rows }, width, zoom, samples) {
   for (const row of rows) {
     const [begin, step] = [y + above, (tall(row) - above) / row.strips.length];
     lines.push({ top: begin, step, row });
-    svg.append(drawn("text", { x: narrow ? left : 4, y: narrow ? y + 10 : begin + (tall(row) - above) / 2 + 4, class: "name" }, cut(rowLabel(row), narrow ? width : left)));
+    svg.append(drawn("text", { x: narrow ? left : 4, y: narrow ? y + 10 : begin + (tall(row) - above) / 2 + 4, class: "name" }, cut(rowLabel(row), narrow ? width - 14 : left)));
     let [used, unused] = ["", ""];
     let [before, beyond] = [0, 0];
     row.strips.forEach((strip, at) => {
