@@ -14,7 +14,8 @@
 //!   this on either side;
 //! - processes change between them: what a process keeps is placement, not a mode.
 //!
-//! Limits: two modes; the rarer one needs about ten visits, three at a place. Samples beside a busy sibling thread have to be
+//! Limits: two modes; the rarer one needs about ten visits, three at a place. What lasts for most of a round is taken for the round's: modes
+//! that are kept for longer than a round takes are not seen, and on a busy machine the valley fills. Samples beside a busy sibling thread have to be
 //! left out before.
 //! Checked: EM against scikit-learn's GaussianMixture (tied); the whole against a transcription into Python, 400 campaigns of 192
 //! visits a row: none told of one mode (normal, wide, outliers in 3 to 60 % of visits, processes that differ by 1 to 20 %); all of
