@@ -5,7 +5,7 @@ set -euo pipefail
 
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
-cargo build --quiet --release --locked --package assay-pure --example predict_speed
+cargo build --quiet --release --locked --package assay-predict --example predict_speed
 pinned=()
 if command -v taskset > /dev/null 2>&1; then pinned=(taskset --cpu-list "$(($(nproc) - 1))"); fi
 read -r load _ < /proc/loadavg

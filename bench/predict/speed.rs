@@ -7,11 +7,11 @@
 //! Usage: predict_speed [REPEATS [NAME...]]; NAME may be several with commas, which then walk together.
 
 #[allow(dead_code, reason = "the tests use the rest of it")]
-#[path = "../../crates/assay-pure/tests/golden/mod.rs"]
+#[path = "../../crates/assay-predict/tests/golden/mod.rs"]
 mod golden;
 
-use assay_pure::predict::{Floor, Tally, Zoo, zoo};
-use assay_pure::trace::{Branch, BranchClass};
+use assay_predict::predict::{Floor, Tally, Zoo, zoo};
+use assay_predict::trace::{Branch, BranchClass};
 use std::time::Instant;
 
 const PIECE: usize = 1 << 15;

@@ -5,7 +5,7 @@
 //! remembered, are mispredicted half the time; a short stretch repeated over a buffer of the same size is **learned**, never
 //! mispredicted, and executes the same instructions with the same memory traffic. The difference is the penalty alone.
 //! A sweep over growing periods shows up to which length a repeated sequence is memorised.
-//! Who times a window is the caller's business, and what disturbs one: such a window is made again. What follows from the figures is computed in assay-pure (`stats::penalty`).
+//! Who times a window is the caller's business, and what disturbs one: such a window is made again. What follows from the figures is computed in assay-numbers (`stats::penalty`).
 //! Known limits: the branch waits for a load from the nearest cache only, so it is resolved as early as any; one whose
 //! condition takes longer costs more.
 

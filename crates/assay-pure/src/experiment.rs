@@ -6,7 +6,6 @@ pub mod claim;
 pub mod diagnostic;
 pub mod events;
 pub mod matrix;
-pub(crate) mod order;
 pub mod pattern;
 pub mod plan;
 pub(crate) mod read;

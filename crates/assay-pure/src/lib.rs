@@ -12,18 +12,15 @@ pub mod event;
 pub mod experiment;
 pub mod figures;
 pub mod history;
-pub mod inputs;
-pub mod language;
 pub mod ledger;
 pub mod limits;
 pub mod parquet;
 pub mod placement;
-pub mod predict;
 pub mod protocol;
-pub mod pulse;
 pub mod stages;
-pub mod stats;
 pub mod sweep;
-pub mod trace;
 pub mod verdict;
-pub mod words;
+
+// What is computed on the two floors below; its names are as if they were of this crate.
+pub use assay_numbers::{pulse, stats, words};
+pub use assay_predict::{inputs, language, predict, trace};

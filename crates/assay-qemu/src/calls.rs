@@ -3,7 +3,7 @@
 
 use crate::api::{Api, PluginId};
 use crate::{blocks, execute, futex, log, memory, session, threads};
-use assay_pure::trace::channel::{MARK_OPTION, StreamEvent, process};
+use assay_predict::trace::channel::{MARK_OPTION, StreamEvent, process};
 use std::cell::Cell;
 use std::ffi::c_uint;
 use std::sync::atomic::Ordering;

@@ -6,7 +6,7 @@
 mod image;
 
 use crate::{memory, notes, session};
-use assay_pure::trace::channel::{NoteCode, process};
+use assay_predict::trace::channel::{NoteCode, process};
 use image::Image;
 use std::ffi::{CStr, CString, c_char};
 use std::sync::atomic::Ordering;

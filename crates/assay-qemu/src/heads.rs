@@ -1,6 +1,6 @@
 //! The heads of all threads, in the plugin's own data, where generated code reaches them by one instruction.
 
-use assay_pure::trace::channel::{MAX_THREADS, head};
+use assay_predict::trace::channel::{MAX_THREADS, head};
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 

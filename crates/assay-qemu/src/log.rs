@@ -3,7 +3,7 @@
 use crate::futex;
 use crate::heads::HEADS;
 use crate::session;
-use assay_pure::trace::channel::{self, ESCAPE, MAX_THREADS, StreamEvent, head, process, ring};
+use assay_predict::trace::channel::{self, ESCAPE, MAX_THREADS, StreamEvent, head, process, ring};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 

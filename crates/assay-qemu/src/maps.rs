@@ -1,7 +1,7 @@
 //! Which file does code come from? The kernel's list of mappings, read when code lies outside of those known.
 
 use crate::session;
-use assay_pure::trace::channel::process;
+use assay_predict::trace::channel::process;
 use std::sync::atomic::Ordering;
 
 /// The mappings that code was found in.

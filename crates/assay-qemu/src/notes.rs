@@ -1,7 +1,7 @@
 //! What the user must be told, in shared memory.
 
 use crate::session;
-use assay_pure::trace::channel::{NoteCode, process};
+use assay_predict::trace::channel::{NoteCode, process};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static BUSY: AtomicBool = AtomicBool::new(false);

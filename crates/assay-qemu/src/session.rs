@@ -2,7 +2,7 @@
 
 use crate::heads::HEADS;
 use crate::segment::Segment;
-use assay_pure::trace::channel::{self, control, head, process};
+use assay_predict::trace::channel::{self, control, head, process};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 

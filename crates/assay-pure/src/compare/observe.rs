@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_planted_slowdown_is_found_in_its_benchmark_alone() {
         let mut seen = Vec::new();
-        let mut noise = crate::experiment::order::SeededChoices::new(11, &[1]);
+        let mut noise = assay_numbers::choices::SeededChoices::new(11, &[1]);
         for number in 0..3 {
             for planned in round(5, number, 8, &PHASES, 2) {
                 let side = Side::BOTH[planned.side];

@@ -8,8 +8,8 @@
 
 use super::VisitPlacement;
 use crate::experiment::Surroundings;
-use crate::experiment::order::SeededChoices;
 use crate::experiment::williams;
+use assay_numbers::choices::SeededChoices;
 
 /// Paddings of one rotation, bytes: every phase of a cache line at the usual alignment of functions.
 pub const PHASES: [u32; 4] = [0, 16, 32, 48];

@@ -16,8 +16,8 @@
 //! **Limits.** The last subject of a block precedes the first of the next, which is balanced only by chance. The balance is
 //! exact over whole cycles; a campaign that stops inside one is off by less than one count per pair and block.
 
-use super::order::SeededChoices;
 use super::williams;
+use assay_numbers::choices::SeededChoices;
 
 /// What is visited together: the live processes of one artifact on one input.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

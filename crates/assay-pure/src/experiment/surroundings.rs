@@ -6,8 +6,8 @@
 //! offset that locals can have in their page; whole pages beyond that change which sets of a cache they meet.
 //! Limits: where the kernel places the stack at random, it adds an offset of its own to the one drawn here.
 
-use super::order::SeededChoices;
 use super::plan::SURROUNDINGS;
+use assay_numbers::choices::SeededChoices;
 
 /// A page, bytes, beyond which the stack's offset repeats.
 pub const PAGE_BYTES: usize = 4096;

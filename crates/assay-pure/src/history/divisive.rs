@@ -9,7 +9,7 @@
 //! Checked: Q against Apache Otava's, in the tests.
 
 use super::noise;
-use crate::experiment::order::SeededChoices;
+use assay_numbers::choices::SeededChoices;
 
 /// The fewest values on a side.
 pub const SHORTEST: usize = 3;

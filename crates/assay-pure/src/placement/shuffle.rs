@@ -1,6 +1,6 @@
 //! The order of a shuffle: a seeded permutation that is the same for ever, so that an artifact can be made again.
 
-use crate::experiment::order::SeededChoices;
+use assay_numbers::choices::SeededChoices;
 
 /// What the random numbers are for; never renumber.
 const SECTIONS: u64 = 7;

@@ -14,7 +14,7 @@
 //! all placements cannot be told apart and are named together. Checked: exact times of a known pair, and how often a
 //! function is named that has no part in it, by simulation.
 
-use crate::experiment::order::SeededChoices;
+use assay_numbers::choices::SeededChoices;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The least adjusted share of the variance that a pair must explain to be named.

@@ -6,8 +6,8 @@
 
 use crate::api::OnExecute;
 use crate::session;
-use assay_pure::trace::channel::{BlockRecord, process};
-use assay_pure::trace::classify::{Flow, may_follow_repeat};
+use assay_predict::trace::channel::{BlockRecord, process};
+use assay_predict::trace::classify::{Flow, may_follow_repeat};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 

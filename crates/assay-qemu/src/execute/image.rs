@@ -1,6 +1,6 @@
 //! What would the kernel make of this file? Linux, fs/exec.c, fs/binfmt_script.c: the first 256 bytes decide.
 
-use assay_pure::trace::channel::process;
+use assay_predict::trace::channel::process;
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::Read;

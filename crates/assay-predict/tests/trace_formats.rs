@@ -1,7 +1,7 @@
 //! Do the readers of all formats agree on one stream?
 
-use assay_pure::trace::source::TraceFault;
-use assay_pure::trace::{Batch, Branch, BranchSite, TraceSource, bt9, cbp, champsim, sbbt, stored};
+use assay_predict::trace::source::TraceFault;
+use assay_predict::trace::{Batch, Branch, BranchSite, TraceSource, bt9, cbp, champsim, sbbt, stored};
 use std::io::Read;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/");

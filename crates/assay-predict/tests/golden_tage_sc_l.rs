@@ -1,9 +1,9 @@
 //! Does TAGE-SC-L predict each branch of the golden streams as the published program does?
 
 use crate::golden::{Golden, STREAMS, StreamHash, golden, golden_bits, stream};
-use assay_pure::predict::DirectionPredictor;
-use assay_pure::predict::tage_sc_l::{Kb8, Kb64, PublishedTage, TageScL};
-use assay_pure::trace::Branch;
+use assay_predict::predict::DirectionPredictor;
+use assay_predict::predict::tage_sc_l::{Kb8, Kb64, PublishedTage, TageScL};
+use assay_predict::trace::Branch;
 
 /// Runs the predictor as the reference was run, and keeps each prediction.
 fn run(predictor: &mut impl DirectionPredictor, branches: &[Branch]) -> (Golden, Vec<bool>) {

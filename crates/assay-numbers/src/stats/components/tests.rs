@@ -1,7 +1,7 @@
 //! The split compared with other programs' splits of the same numbers, and with what was planted.
 
 use super::*;
-use crate::experiment::order::SeededChoices;
+use crate::choices::SeededChoices;
 
 /// Numbers that another program can make too. Unbalanced: processes and repetitions vary, one visit is missing.
 fn numbers(balanced: bool) -> Vec<Repetition> {
@@ -306,7 +306,7 @@ fn planted_variances_are_found_on_average() {
     assert!(hits.iter().all(|held| *held > 0.85), "{hits:?}");
 }
 
-/// Slow lane: `cargo test --release -p assay-pure -- --ignored`.
+/// Slow lane: `cargo test --release -p assay-numbers -- --ignored`.
 #[test]
 #[ignore = "a simulation of some minutes without optimisation"]
 fn intervals_of_shares_hold_what_was_planted() {

@@ -47,7 +47,7 @@ impl std::error::Error for DrawnKeysError {}
 const TRIES: u32 = 1000;
 
 /// The bytes of a unit of one size.
-pub(crate) fn unit_bytes(format: Format) -> Option<usize> {
+pub fn unit_bytes(format: Format) -> Option<usize> {
     match format {
         Format::Numbers(number) => Some(number.width()),
         Format::Records(size) => Some(size as usize),

@@ -9,16 +9,17 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A source of choices for one purpose. `path` says which (a purpose, a round, a group), so that purposes do not share
 /// numbers and one more choice in one of them moves nothing elsewhere.
-pub(crate) struct SeededChoices(Xoshiro256PlusPlus);
+pub struct SeededChoices(Xoshiro256PlusPlus);
 
 impl SeededChoices {
-    pub(crate) fn new(seed: u64, path: &[u64]) -> Self {
+    /// A source for the purpose that `path` names.
+    pub fn new(seed: u64, path: &[u64]) -> Self {
         let state = path.iter().fold(finalise(seed), |state, step| finalise(state ^ step));
         SeededChoices(Xoshiro256PlusPlus::seed_from_u64(state))
     }
 
     /// A number uniform over `0..bound`; 0 if `bound` is 0.
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         // Products whose low half is under this threshold belong to results that would otherwise be met once too often.
         let threshold = if bound == 0 { 0 } else { bound.wrapping_neg() % bound };
         loop {
@@ -30,14 +31,15 @@ impl SeededChoices {
     }
 
     /// A number of the standard normal distribution (Box and Muller 1958).
-    pub(crate) fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         const ONE: u64 = 1 << 53;
         let mut uniform = || (self.below(ONE) as f64 + 0.5) / ONE as f64;
         let (radius, angle) = ((-2.0 * uniform().ln()).sqrt(), std::f64::consts::TAU * uniform());
         radius * angle.cos()
     }
 
-    pub(crate) fn shuffle<T>(&mut self, items: &mut [T]) {
+    /// Brings the items into random order.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             let chosen = self.below(last as u64 + 1) as usize;
             items.swap(last, chosen);
@@ -45,7 +47,7 @@ impl SeededChoices {
     }
 
     /// The numbers `0..count` in random order.
-    pub(crate) fn permutation(&mut self, count: usize) -> Vec<usize> {
+    pub fn permutation(&mut self, count: usize) -> Vec<usize> {
         let mut places: Vec<usize> = (0..count).collect();
         self.shuffle(&mut places);
         places

@@ -1,10 +1,10 @@
 //! Is a stored trace what TRACE.md says, byte by byte?
 
-use assay_pure::trace::source::TraceFault;
-use assay_pure::trace::stored::{
+use assay_predict::trace::source::TraceFault;
+use assay_predict::trace::stored::{
     Directory, LIVE, MAGIC, MAX_STREAMS, StoredWriter, StreamTotals, StreamWriter,
 };
-use assay_pure::trace::{Branch, BranchClass, BranchSite, TraceFormat};
+use assay_predict::trace::{Branch, BranchClass, BranchSite, TraceFormat};
 use sha2::{Digest as _, Sha256};
 
 fn document() -> String {

@@ -16,7 +16,7 @@ fn each_stream_has_as_many_branches_as_the_references_saw() {
 #[test]
 fn the_generator_makes_the_stored_stream_again() {
     let stored = stream("synthetic_200k").1;
-    let generated = assay_pure::trace::sbbt::decode(&synthetic::sbbt(200_000)).unwrap().1;
+    let generated = assay_predict::trace::sbbt::decode(&synthetic::sbbt(200_000)).unwrap().1;
     assert!(stored == generated);
 }
 

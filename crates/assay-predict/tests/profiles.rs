@@ -1,9 +1,9 @@
 //! Do the models of CPUs have the properties that were measured of the CPUs?
 
 use crate::golden;
-use assay_pure::predict::profile::{self, Cpu};
-use assay_pure::predict::{PredictionKind, Tally, Zoo};
-use assay_pure::trace::{Branch, BranchClass, BranchSite};
+use assay_predict::predict::profile::{self, Cpu};
+use assay_predict::predict::{PredictionKind, Tally, Zoo};
+use assay_predict::trace::{Branch, BranchClass, BranchSite};
 
 /// A random conditional branch, `jumps` taken ones, and a conditional branch that does what the random one did.
 ///

@@ -1,5 +1,5 @@
 use super::*;
-use crate::experiment::order::SeededChoices;
+use crate::choices::SeededChoices;
 
 /// Numbers drawn from a seed.
 struct Chance(SeededChoices);

@@ -5,14 +5,14 @@
 //! definition as plainly as can be.
 
 use crate::golden::{STREAMS, StreamHash, golden, golden_bits, stream};
-use assay_pure::predict::bimodal::Bimodal;
-use assay_pure::predict::gshare::{Gshare, Gshare32k};
-use assay_pure::predict::last_target::LastTarget;
-use assay_pure::predict::perceptron::Perceptron;
-use assay_pure::predict::tournament::Tournament;
-use assay_pure::predict::two_level::TwoLevel;
-use assay_pure::predict::{DirectionPredictor, PredictionKind, Tally, TargetPredictor, Zoo};
-use assay_pure::trace::{Branch, BranchKind};
+use assay_predict::predict::bimodal::Bimodal;
+use assay_predict::predict::gshare::{Gshare, Gshare32k};
+use assay_predict::predict::last_target::LastTarget;
+use assay_predict::predict::perceptron::Perceptron;
+use assay_predict::predict::tournament::Tournament;
+use assay_predict::predict::two_level::TwoLevel;
+use assay_predict::predict::{DirectionPredictor, PredictionKind, Tally, TargetPredictor, Zoo};
+use assay_predict::trace::{Branch, BranchKind};
 use std::collections::HashMap;
 
 /// What a predictor says of each conditional branch.

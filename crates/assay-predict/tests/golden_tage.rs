@@ -1,7 +1,7 @@
 //! Does the table-driven TAGE do about as well on whole streams as the published one of its size?
 
 use crate::golden::{golden, stream};
-use assay_pure::predict::{Tally, Zoo};
+use assay_predict::predict::{Tally, Zoo};
 
 fn missed(name: &str, predictor: &str) -> u64 {
     let mut tally = Tally::new(1);

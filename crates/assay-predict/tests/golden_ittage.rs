@@ -6,8 +6,8 @@
 //! championship of 2011, with 16 tables.
 
 use crate::golden::{StreamHash, stream};
-use assay_pure::predict::ittage::Ittage;
-use assay_pure::predict::{Tally, TargetPredictor, Zoo};
+use assay_predict::predict::ittage::Ittage;
+use assay_predict::predict::{Tally, TargetPredictor, Zoo};
 
 const INRIA: [(&str, u64, u64, u64); 2] = [
     ("CBP-NG/gcc_test", 5439, 261, 0x4376_e10d_9496_43ee),

@@ -2,7 +2,7 @@
 
 pub mod synthetic;
 
-use assay_pure::trace::{Branch, BranchSite, sbbt};
+use assay_predict::trace::{Branch, BranchSite, sbbt};
 use std::path::PathBuf;
 
 /// The streams by the names that golden.csv has for them.
