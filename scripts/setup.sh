@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What does this machine lack for `make install`, `make packages`, `make demo`, `make dispatch`, casebook/transport, casebook/allocator, `make test` or `make calibrate-peers`, and can we install it?
 #
-#   scripts/setup.sh build|packages|demo|dispatch|transport|allocator|test|peers|ci    install what is missing, say what, go on if the essentials are there
+#   scripts/setup.sh build|packages|demo|dispatch|transport|allocator|test|peers|round-trips|ci    install what is missing, say what, go on if the essentials are there
 #   scripts/setup.sh --list demo|test|...  only say what is missing and what would be installed
 #
 # Rust, where it is missing or too old, is Debian's if that is new enough (bookworm: rustc-web), else rustup's. A rustup
@@ -21,7 +21,7 @@ export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 . "$(dirname "$0")/rust.sh"
 
 usage() {
-    echo "usage: scripts/setup.sh [--list] build|packages|demo|dispatch|transport|allocator|test|peers|ci" >&2
+    echo "usage: scripts/setup.sh [--list] build|packages|demo|dispatch|transport|allocator|test|peers|round-trips|ci" >&2
     exit 2
 }
 
@@ -32,7 +32,7 @@ goal=$1
 
 # ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
 
-all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig sqlite3 mallocs node chromium browser_tools"
+all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig sqlite3 mallocs node chromium browser_tools go benchstat compare_py critcmp duckdb"
 case $goal in
     build) needs="cargo cc" ;;
     packages) needs="cargo cc python3 venv" ;;
@@ -42,6 +42,7 @@ case $goal in
     transport) needs="cargo cc python3 qemu venv zig" ;;
     test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3 node chromium browser_tools" ;;
     peers) needs="cargo cc cxx qemu valgrind benchmark hyperfine" ;;
+    round-trips) needs="cargo cc cxx python3 venv benchmark hyperfine go benchstat compare_py critcmp duckdb" ;;
     ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3 node chromium browser_tools" ;;
     *) usage ;;
 esac
@@ -71,8 +72,12 @@ without() {
         node | chromium | browser_tools) echo "the tests of pages in a browser" ;;
         sqlite3) echo "running sqlite3 on the study's allocator" ;;
         mallocs) echo "comparing the study's allocator with jemalloc, mimalloc and tcmalloc; only the installed ones are measured" ;;
-        benchmark) echo "the column of Google Benchmark" ;;
-        hyperfine) echo "the column of hyperfine" ;;
+        benchmark) if [ "$goal" = round-trips ]; then echo "importing what a program of Google Benchmark writes"; else echo "the column of Google Benchmark"; fi ;;
+        hyperfine) if [ "$goal" = round-trips ]; then echo "importing what hyperfine writes"; else echo "the column of hyperfine"; fi ;;
+        go | benchstat) echo "reading exports with benchstat, importing what go test writes" ;;
+        compare_py) echo "reading exports with Google Benchmark's compare.py" ;;
+        critcmp) echo "reading exports with critcmp" ;;
+        duckdb) echo "reading exported Parquet files with DuckDB" ;;
     esac
 }
 
@@ -104,6 +109,11 @@ why() {
         mallocs) echo "jemalloc, mimalloc and tcmalloc" ;;
         benchmark) echo "Google Benchmark, to compare with" ;;
         hyperfine) echo "hyperfine, to compare with" ;;
+        go) echo "Go" ;;
+        benchstat) echo "benchstat, a Go program" ;;
+        compare_py) echo "Google Benchmark's compare.py with SciPy" ;;
+        critcmp) echo "critcmp 0.1.8, a Rust program" ;;
+        duckdb) echo "DuckDB 1.4.1, PyPI's package duckdb" ;;
         cargo) echo "a Rust toolchain, 1.$oldest_rust or newer" ;;
         fmt) echo "rustfmt" ;;
         clippy) echo "clippy" ;;
@@ -138,6 +148,8 @@ packages() {
         mallocs) echo "libjemalloc2,libmimalloc2.0,libtcmalloc-minimal4" ;;
         benchmark) echo "libbenchmark-dev" ;;
         hyperfine) echo "hyperfine" ;;
+        go) echo "golang-go" ;;
+        compare_py) echo "libbenchmark-tools,python3-scipy" ;;
     esac
 }
 
@@ -185,8 +197,23 @@ have() {
         node) npm --version > /dev/null 2>&1 && node -e 'process.exit(Number(process.versions.node.split(".")[0]) < 18 ? 1 : 0)' ;;
         chromium) command -v chromium > /dev/null ;;
         browser_tools) has_browser_tools ;;
+        go) "$(go_program)" version > /dev/null 2>&1 ;;
+        benchstat) has_help "$tools/bin/benchstat" ;;
+        critcmp) "$tools/bin/critcmp" --version > /dev/null 2>&1 ;;
+        duckdb) "$tools/venv/bin/python3" -c 'import duckdb' 2> /dev/null ;;
+        compare_py) [ -e /usr/share/benchmark/compare.py ] && /usr/bin/python3 -c 'import scipy' 2> /dev/null ;;
         benchmark) [ -e /usr/include/benchmark/benchmark.h ] || [ -e /usr/local/include/benchmark/benchmark.h ] ;;
     esac
+}
+
+tools="$(dirname "$0")/../target/round_trips" # where the programs of the round trips lie
+
+go_program() { command -v go || echo /usr/local/go/bin/go; }
+
+has_help() { # $1 a Go program: its -h ends with 2
+    local code=0
+    "$1" -h > /dev/null 2>&1 || code=$?
+    [ $code = 0 ] || [ $code = 2 ]
 }
 
 preloads() { # $1 a library: does the dynamic linker find it?
@@ -376,10 +403,26 @@ from_npm() { # what the tests of pages drive the browser with, into target/page
         > /dev/null 2>&1 || echo "setup: npm could not install $packages"
 }
 
+round_trip_tools() { # those that are no package of Debian's, into target/round_trips
+    local need command
+    for need in benchstat critcmp duckdb; do
+        if [[ " $(echo $lacking) " != *" $need "* ]]; then continue; fi
+        case $need in
+            # The newest that Go 1.19 builds, which bookworm has.
+            benchstat) command="GOFLAGS=-modcacherw GOBIN=$(mkdir -p "$tools/bin" && cd "$tools/bin" && pwd) $(go_program) install golang.org/x/perf/cmd/benchstat@v0.0.0-20230113213139-801c7ef9e5c5" ;;
+            critcmp) command="cargo install --quiet --locked --root $tools critcmp@0.1.8" ;;
+            duckdb) command="python3 -m venv $tools/venv && $tools/venv/bin/pip install --quiet --disable-pip-version-check duckdb==1.4.1" ;;
+        esac
+        if [ $list_only = yes ]; then echo "setup: to install: $command"; continue; fi
+        echo "setup: installing: $command"
+        bash -c "$command" > /dev/null 2>&1 || echo "setup: $need could not be installed"
+    done
+}
+
 system_packages() {
     local need of_system=()
     for need in $lacking; do
-        case $need in cargo | fmt | clippy | zig | browser_tools) ;; *) of_system+=("$need") ;; esac
+        case $need in cargo | fmt | clippy | zig | browser_tools | benchstat | critcmp | duckdb) ;; *) of_system+=("$need") ;; esac
     done
     if [ ${#of_system[@]} = 0 ]; then return; fi
     if ! command -v apt-get > /dev/null; then
@@ -409,6 +452,7 @@ rust
 rust_components
 from_pypi
 from_npm
+round_trip_tools
 if [ $list_only = yes ]; then exit 0; fi
 
 find_rust
