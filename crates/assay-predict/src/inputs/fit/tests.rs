@@ -144,7 +144,7 @@ fn random_streams_are_held() {
         (Generator::UniformLength { min: 1, max: 5 }, 50_000),
         (Generator::Constant { length: 5 }, 50_000),
         // A burst is what is independent here, so it takes as many times the units.
-        (bursts, 400_000),
+        (bursts, 200_000),
     ] {
         assert_eq!(refusals(&recorded(&generator, units, 1)), [], "{generator:?}");
     }
@@ -178,7 +178,7 @@ fn a_long_period_with_a_little_noise_is_refused() {
     let mut draw = dice(5);
     let stretch: Vec<u8> = (0..400).map(|_| 1 + draw(3) as u8).collect();
     let lengths =
-        (0..100_000).map(|at| if draw(200) == 0 { 1 + draw(3) as u8 } else { stretch[at % 400] }).collect();
+        (0..50_000).map(|at| if draw(200) == 0 { 1 + draw(3) as u8 } else { stretch[at % 400] }).collect();
     let found = of(lengths);
     assert_eq!(structure(&found), []);
     assert!(!refusals(&found).is_empty());
@@ -201,7 +201,7 @@ fn interleaved_fields_are_held_or_refused_by_how_far_apart_they_lie() {
     assert_eq!(refusals(&of(near)), []);
     // A record of 96 fields, of which 48 have one length each: where a record begins cannot be told from 32 lengths.
     let kinds: Vec<u32> = (0..96).map(|_| draw(4)).collect();
-    let far: Vec<u8> = (0..200_000)
+    let far: Vec<u8> = (0..100_000)
         .map(|at| match kinds[at % 96] {
             0 => 1,
             1 => 2,
@@ -262,7 +262,7 @@ fn predictors_that_nobody_has_are_an_error() {
 fn a_mixture_that_changes_as_it_goes_is_refused_for_its_parts() {
     // Few of many bytes, then many, for 10,000 units each: the mean can be met, the parts cannot.
     let mut draw = dice(9);
-    let lengths = (0..200_000).map(|at| {
+    let lengths = (0..80_000).map(|at| {
         let kinds = [[8, 9, 10], [3, 6, 10]][at / 10_000 % 2];
         1 + kinds.iter().position(|&below| draw(10) < below).expect("the last is 10") as u8
     });
