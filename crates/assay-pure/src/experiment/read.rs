@@ -34,7 +34,7 @@ use self::entries::Names;
 pub use self::parsed::ParsedExperiment;
 use self::reader::{TomlReader, TomlTable};
 use super::spans::Spans;
-use super::spec::{Clock, Experiment, Program, Variant};
+use super::spec::{Clock, Experiment, InputSpec, Program, Variant};
 use super::{CountedEvent, Diagnostic};
 use crate::stats::margin::Margin;
 
@@ -142,7 +142,7 @@ fn read_top(reader: &mut TomlReader, top: &TomlTable, file: &str) -> Experiment 
     Experiment {
         name: reader.read(top, "name", convert::name).unwrap_or_else(|| default_name(file)),
         question: reader.read(top, "question", convert::text).unwrap_or_default(),
-        unit: reader.read(top, "unit", convert::line).unwrap_or_else(|| "call".into()),
+        unit: reader.read(top, "unit", convert::line).unwrap_or_else(|| default_unit(&inputs).into()),
         prediction: reader.read(top, "prediction", convert::text),
         program,
         baseline,
@@ -222,6 +222,13 @@ fn read_compilers(reader: &mut TomlReader, top: &TomlTable, program: &Program) -
     }
     entries::refuse_repeats(reader, "compilers", &compilers);
     compilers
+}
+
+/// What the inputs consist of: the word of their format, or "unit" where they consist of different things.
+fn default_unit(inputs: &[InputSpec]) -> &'static str {
+    let mut words = inputs.iter().map(InputSpec::unit_word);
+    let first = words.next().unwrap_or("call");
+    if words.all(|word| word == first) { first } else { "unit" }
 }
 
 /// The name of the file's folder, which usually says more than `experiment.toml`; else the file's own.

@@ -12,7 +12,8 @@ pub struct Experiment {
     pub name: String,
     /// The question in plain words, answered on the report's first line.
     pub question: String,
-    /// The item of work every figure is divided by, singular: "varint", "call".
+    /// The item of work every figure is divided by, singular: "varint", "call"; what the inputs consist of where the file
+    /// does not say.
     pub unit: String,
     /// What the author expected before measuring; shown beside the finding.
     pub prediction: Option<String>,
@@ -203,6 +204,17 @@ impl InputSpec {
     #[must_use]
     pub fn file_name(&self) -> &str {
         self.of.as_deref().unwrap_or(&self.name)
+    }
+
+    /// What one unit is called: the format's word, or a call where the bytes have no units of their own.
+    #[must_use]
+    pub fn unit_word(&self) -> &'static str {
+        match self.source {
+            // How many units a call of a program with settings does is the file's word, what they are is unknown.
+            InputSource::Settings { units: 2.., .. } => "unit",
+            _ if self.format == inputs::Format::Whole => "call",
+            _ => self.format.unit_word(),
+        }
     }
 }
 

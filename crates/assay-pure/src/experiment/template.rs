@@ -70,8 +70,8 @@ ASSAY_MAIN()
 "##;
 
 const EXPERIMENT: &str = r##"# An experiment for assay. `assay plan` shows what it would measure and how long
-# that takes, `assay run` measures it. Lines like `#unit = "call"` are keys that
-# are off; most show their default.
+# that takes, `assay run` measures it. Lines like `#budget = "60 s"` are keys
+# that are off; most show their default.
 
 # The question, answered on the first line of the report. Required.
 question = "Is a sum with four accumulators faster than a plain loop?"
@@ -82,8 +82,8 @@ baseline = "loop"
 # The name in reports and in the ledger. Default: the name of the folder.
 name = "NAME_HERE"
 
-# What every figure is divided by, in the singular: a call, a varint, a packet.
-# Default: "call".
+# What every figure is divided by, in the singular: a byte, a packet, a call.
+# Default: what the inputs' format counts, a "call" where there is no input.
 unit = "byte"
 
 # What you expect before measuring; the report shows it beside the finding.

@@ -51,6 +51,35 @@ fn fills_in_every_default() {
 }
 
 #[test]
+fn figures_are_divided_by_what_the_inputs_consist_of_unless_the_file_says_otherwise() {
+    let unit = |inputs: &str| with("", inputs).unit;
+    for (input, word) in [
+        ("path = \"a.bin\"", "byte"),
+        ("path = \"a.txt\"\nformat = \"lines\"", "line"),
+        ("path = \"a.bin\"\nformat = \"records:16\"", "record"),
+        ("path = \"a.bin\"\nformat = \"messages:u16\"", "message"),
+        ("path = \"a.bin\"\nformat = \"whole\"", "call"),
+        ("generator = \"log_uniform\"", "varint"),
+        ("generator = \"uniform\"", "u32"),
+        ("generator = \"text\"", "line"),
+        ("generator = \"settings\"\nsettings = { size = 5 }", "call"),
+        ("generator = \"settings\"\nsettings = { size = 5 }\nunits = 5", "unit"),
+    ] {
+        assert_eq!(unit(&format!("[inputs.x]\n{input}\n")), word, "{input}");
+    }
+    // Two formats of one word, and of two.
+    let two =
+        |second: &str| unit(&format!("[inputs.a]\npath = \"a\"\nformat = \"lines\"\n[inputs.b]\n{second}\n"));
+    assert_eq!(two("path = \"b\"\nformat = \"json-lines\""), "line");
+    assert_eq!(two("path = \"b\""), "unit");
+    assert_eq!(with("unit = \"word\"", "[inputs.x]\npath = \"a.bin\"").unit, "word");
+    // What only stands beside another has no say.
+    let keys =
+        "[inputs.table]\ngenerator = \"uniform\"\n[inputs.x]\npath = \"a\"\nwith = { t = \"table\" }\n";
+    assert_eq!(unit(keys), "byte");
+}
+
+#[test]
 fn measures_a_call_without_input_where_the_file_has_none() {
     let experiment = read(MINIMAL).experiment;
     let [input] = &experiment.inputs[..] else { panic!("{:?}", experiment.inputs) };
