@@ -53,6 +53,7 @@ static uint64_t look_up_grouped(const Grouped &lookups)
 
 ASSAY_VARIANT_PREPARED("std", make<Std>, look_up<Std>)
 ASSAY_VARIANT_PREPARED("linear", make<Linear>, look_up<Linear>)
+ASSAY_VARIANT_PREPARED("sorted", make<Sorted>, look_up<Sorted>)
 ASSAY_VARIANT_PREPARED("swiss", make<Swiss>, look_up<Swiss>)
 ASSAY_VARIANT_PREPARED("grouped", make_grouped, look_up_grouped)
 ASSAY_MAIN()

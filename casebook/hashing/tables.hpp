@@ -1,10 +1,11 @@
-// Three hash tables from a 64-bit key to a number. No key is 0. Each is as full at every size: a key for each bucket (std), half
-// of the slots (linear), three quarters of them (swiss).
+// Three hash tables from a 64-bit key to a number, and a sorted array. No key is 0. Each table is as full at every size: a key for
+// each bucket (std), half of the slots (linear), three quarters of them (swiss).
 #pragma once
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <emmintrin.h>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -131,5 +132,35 @@ public:
             }
             at = at + 1 == groups.size() ? 0 : at + 1;
         }
+    }
+};
+
+// No hash table: the keys in order, halved until one is left. A lookup takes the same steps whether the key is there or not, and
+// what each step finds is added, not jumped on: no key decides a jump.
+class Sorted {
+    std::vector<uint64_t> keys, values;
+
+public:
+    // Below all keys, as no key is 0, there is the number of what is not there.
+    explicit Sorted(Keys given) : keys{0}, values{0}
+    {
+        std::map<uint64_t, uint64_t> ordered;
+        for (uint64_t key : given) {
+            ordered.emplace(key, ordered.size() + 1);
+        }
+        for (auto [key, value] : ordered) {
+            keys.push_back(key);
+            values.push_back(value);
+        }
+    }
+    uint64_t find(uint64_t key) const
+    {
+        size_t at = 0;
+        for (size_t left = keys.size(); left > 1;) {
+            size_t half = left / 2;
+            at += half & -static_cast<size_t>(keys[at + half] <= key);
+            left -= half;
+        }
+        return values[at] & -static_cast<uint64_t>(keys[at] == key);
     }
 };
