@@ -6,8 +6,8 @@
 //! Figures are medians over the repeats, and the median of the ratios within each turn, which other work meets alike.
 //! What capture adds is seconds per link, which the compilers' noise hides: so it is also measured on a build that only
 //! links again, with all that a full build's capture does (its stand-in, its copies, its walk), and compared with the full
-//! build's time.
-//! Usage: capture_costs ASSAY [FILES [BUILDS [REPLAYS]]]
+//! build's time. A Rust package of FILES modules is built once with capture, and its link made again in the same three ways.
+//! Usage: capture_costs ASSAY [FILES [BUILDS [REPLAYS]]]; without BUILDS (0) only links are made
 
 use assay_link::adopt::capture::{BuildAsked, CapturedLink, build};
 use assay_link::build::Link;
@@ -38,10 +38,24 @@ fn main() {
     };
     run(Command::new("cmake").args(["-S", ".", "-B", "out", "-G", "Ninja"]).current_dir(&folder));
 
-    let (link, alone) = measure_builds(&asked, files, builds);
-    measure_what_capture_adds(&asked, alone, replays);
-    measure_replays(&link, &folder, replays);
+    let link = if builds == 0 {
+        last_link(&asked)
+    } else {
+        let (link, alone) = measure_builds(&asked, files, builds);
+        measure_what_capture_adds(&asked, alone, replays);
+        link
+    };
+    measure_replays("C++", &link, &folder, replays);
     std::fs::remove_dir_all(&folder).expect("removed");
+    write_package(&folder, files);
+    let asked = BuildAsked { command: "cargo build --release --offline".into(), ..asked };
+    measure_replays("Rust", &last_link(&asked), &folder, replays);
+    std::fs::remove_dir_all(&folder).expect("removed");
+}
+
+fn last_link(asked: &BuildAsked) -> CapturedLink {
+    let built = build(asked, &|_| {}).unwrap_or_else(|error| panic!("{error}"));
+    built.links.into_iter().last().expect("the program's link")
 }
 
 fn measure_builds(asked: &BuildAsked, files: usize, builds: usize) -> (CapturedLink, f64) {
@@ -91,7 +105,7 @@ fn measure_what_capture_adds(full: &BuildAsked, full_seconds: f64, turns: usize)
     println!("  {seconds:.3} s, {:.4} of the build alone, bound {bound:.2}", seconds / full_seconds);
 }
 
-fn measure_replays(link: &CapturedLink, folder: &Path, replays: usize) {
+fn measure_replays(language: &str, link: &CapturedLink, folder: &Path, replays: usize) {
     let into = folder.join("replays");
     let (mut bare, mut as_built, mut placed) = (Vec::new(), Vec::new(), Vec::new());
     for turn in 0..=replays as u64 {
@@ -117,7 +131,7 @@ fn measure_replays(link: &CapturedLink, folder: &Path, replays: usize) {
             placed.push(times[2]);
         }
     }
-    println!("its link, {replays} turns");
+    println!("a link in {language}, {replays} turns");
     println!("  {:<22}{:8.3} s", "bare", median(&bare));
     told("replayed as built", &as_built, &bare, REPLAY_BOUND);
     told("replayed in an order", &placed, &bare, REPLAY_BOUND);
@@ -181,5 +195,36 @@ fn write_project(folder: &Path, files: usize) {
             "cmake_minimum_required(VERSION 3.16)\nproject(parts CXX)\nset(CMAKE_CXX_FLAGS \"-O2 -g -ffunction-sections\")\n\
              add_executable(parts {names})\n"
         ),
+    );
+}
+
+/// A package whose modules do the same in Rust.
+fn write_package(folder: &Path, files: usize) {
+    std::fs::create_dir_all(folder.join("src")).expect("made");
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("written");
+    let (mut modules, mut calls) = (String::new(), String::new());
+    for file in 0..files {
+        let _ = writeln!(modules, "mod part{file};");
+        let mut text = String::from("use std::collections::BTreeMap;\nuse std::fmt::Write;\n");
+        for function in 0..12 {
+            let _ = write!(
+                text,
+                "pub fn f{function}(size: u32) -> String {{\n    let mut all: BTreeMap<String, Vec<u32>> = BTreeMap::new();\n    \
+                 for at in 0..size {{ all.entry((at % {}).to_string()).or_default().push(at * {file}); }}\n    \
+                 let mut out = String::new();\n    for (name, values) in &mut all {{\n        values.sort_by(|a, b| b.cmp(a));\n        \
+                 write!(out, \"{{name}}{{}}\", values[0]).unwrap();\n    }}\n    out\n}}\n",
+                function + 2
+            );
+            let _ = writeln!(calls, "    size += part{file}::f{function}(20).len();");
+        }
+        write(&format!("src/part{file}.rs"), &text);
+    }
+    write(
+        "src/main.rs",
+        &format!("{modules}fn main() {{\n    let mut size = 0;\n{calls}    println!(\"{{size}}\");\n}}\n"),
+    );
+    write(
+        "Cargo.toml",
+        "[package]\nname = \"parts\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
     );
 }
