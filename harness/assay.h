@@ -83,6 +83,8 @@
 #include <cpuid.h>
 #endif
 #if defined(__cplusplus)
+#include <cstddef>
+#include <cstdint>
 #include <new>
 #include <type_traits>
 #include <utility>
