@@ -10,6 +10,7 @@ mod counts;
 mod doctor;
 mod doctor_experiment;
 mod fit;
+mod folded;
 mod history;
 mod inputs;
 mod layout;
