@@ -16,7 +16,7 @@ pub(crate) mod sample;
 mod sweeps;
 mod unusable;
 
-pub use comparisons::{ComparisonRow, FigureRow, NewComparison, SideRow, VisitRow};
+pub use comparisons::{ComparisonRow, FigureRow, MemoryRow, NewComparison, SideRow, VisitRow};
 pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow};
 
 pub use heads::Led;

@@ -78,6 +78,9 @@ pub struct CommandResult {
     pub elapsed: Duration,
     /// User and system time of it and of all descendants that were waited for (`wait4`).
     pub cpu: Duration,
+    /// The most memory that one of its processes had at once, bytes, of those that were waited for; none where it was not more
+    /// than the lab's own, which the kernel counts as the command's.
+    pub peak_resident: Option<u64>,
     /// Standard output.
     pub stdout: Kept,
     /// Standard error.
@@ -125,6 +128,7 @@ pub fn run(asked: &CommandSpec<'_>) -> io::Result<CommandResult> {
     let (cpu, random) = (asked.cpu, asked.random_addresses);
     // SAFETY: between fork and exec only async-signal-safe system calls are made, on captured plain values.
     unsafe { command.pre_exec(move || before_exec(cpu, random)) };
+    let own = crate::resident::own_now();
     let begun = Instant::now();
     let mut child = command.spawn().map_err(|error| {
         io::Error::new(error.kind(), format!("starting sh in {}: {error}", asked.folder.display()))
@@ -137,14 +141,26 @@ pub fn run(asked: &CommandSpec<'_>) -> io::Result<CommandResult> {
     ];
     let mut pauses = Pauses::new(asked.pauses);
     let killed = follow(pid, &mut streams, asked.limit.map(|limit| begun + limit), &mut pauses);
-    let (status, cpu) = wait(pid)?;
+    let (status, cpu, peak) = wait(pid)?;
+    let peak_resident = own.filter(|own| peak > *own).map(|_| peak);
     let elapsed = begun.elapsed();
     drain(&mut streams);
     let left_processes = end_group(pid) && killed.is_none();
     drain(&mut streams);
     let [stdout, stderr, side] = streams.map(|stream| stream.kept);
     let paused = pauses.total;
-    Ok(CommandResult { status, killed, elapsed, cpu, stdout, stderr, side, left_processes, paused })
+    Ok(CommandResult {
+        status,
+        killed,
+        elapsed,
+        cpu,
+        peak_resident,
+        stdout,
+        stderr,
+        side,
+        left_processes,
+        paused,
+    })
 }
 
 /// Runs in the child between fork and exec: only async-signal-safe calls.
@@ -278,7 +294,8 @@ fn has_ended(pid: u32) -> bool {
     }
 }
 
-fn wait(pid: u32) -> io::Result<(ExitStatus, Duration)> {
+/// How it ended, its CPU time and the most memory of one of its processes, bytes.
+fn wait(pid: u32) -> io::Result<(ExitStatus, Duration, u64)> {
     let mut status = 0;
     loop {
         // SAFETY: an all-zero rusage is valid; both are filled by the kernel and outlive the call.
@@ -290,7 +307,8 @@ fn wait(pid: u32) -> io::Result<(ExitStatus, Duration)> {
             let time = |time: libc::timeval| {
                 Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
             };
-            return Ok((ExitStatus::from_raw(status), time(usage.ru_utime) + time(usage.ru_stime)));
+            let cpu = time(usage.ru_utime) + time(usage.ru_stime);
+            return Ok((ExitStatus::from_raw(status), cpu, usage.ru_maxrss as u64 * 1024));
         }
         let error = io::Error::last_os_error();
         if error.kind() != io::ErrorKind::Interrupted {

@@ -25,6 +25,7 @@ pub mod pin;
 pub mod private;
 pub mod process;
 pub mod pulse;
+mod resident;
 pub mod shared;
 pub mod wait;
 pub mod window;

@@ -6,12 +6,16 @@
 
 mod gate;
 mod gates;
+mod limit;
+mod memory;
 mod observe;
 mod order;
 
 pub use crate::verdict::build::Side;
 pub use gate::{Gate, GateError};
 pub use gates::{Gates, GatesError};
+pub use limit::{GateLimits, LimitReading, Rise};
+pub use memory::{MemoryContrast, RunPeak, memory_contrast};
 pub use observe::{Benchmark, Missing, VisitResult, benchmarks, contrasts};
 pub use order::{PHASES, Visit, round};
 

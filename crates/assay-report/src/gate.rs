@@ -7,7 +7,8 @@ use crate::ink::Ink;
 use crate::page::{Axis, Page, PageCell, PageContrast, Stopped};
 use crate::prose::escape;
 use crate::sheet::Sheet;
-use assay_pure::compare::{Gate, Gates};
+use assay_pure::compare::{Gate, GateLimits, Gates, LimitReading, Rise};
+use assay_pure::experiment::CountedEvent;
 use assay_pure::words;
 
 impl GateResult {
@@ -22,10 +23,14 @@ impl GateResult {
                 contrasts.iter().filter(|(name, found)| gates.of(name).is_some_and(|gate| told(gate, found)));
             told.map(|(name, _)| name.clone()).collect()
         };
-        let failed = named(&|gate, found| gate.fails(found.verdict, found.code));
+        let mut failed = named(&|gate, found| gate.fails(found.verdict, found.code));
         let mut undecided =
             named(&|gate, found| gate.is_open(found.verdict, found.code, found.proven, margin));
-        let missing = not_compared(page).into_iter().filter(|name| gates.of(name).is_some());
+        let (exceeded, unknown) = memory_of_campaign(page, gates, &contrasts);
+        failed.extend(exceeded);
+        undecided.extend(unknown);
+        let missing =
+            not_compared(page).into_iter().filter(|name| gates.limits(name) != GateLimits::default());
         undecided.extend(missing.map(|name| format!("{name} (not compared)")));
         if page.campaign.stopped_because == Stopped::Interrupted {
             undecided.push("the rest of the interrupted campaign".into());
@@ -43,7 +48,7 @@ impl GateResult {
             judged.clone().filter_map(|(found, verdict)| Some((found, verdict, gates.of(&found.benchmark)?)))
         };
         let failed = judged().filter(|(found, verdict, gate)| gate.fails(*verdict, found.code));
-        let failed: Vec<String> = failed.map(|(found, ..)| found.benchmark.clone()).collect();
+        let mut failed: Vec<String> = failed.map(|(found, ..)| found.benchmark.clone()).collect();
         let open = judged()
             .filter(|(found, verdict, gate)| gate.is_open(*verdict, found.code, found.proven, margin));
         let mut undecided: Vec<String> = open.map(|(found, ..)| found.benchmark.clone()).collect();
@@ -51,14 +56,21 @@ impl GateResult {
         let vanished = page.one_sided.iter().filter(|one| Some(&one.only_in) == baseline);
         let vanished = vanished.filter(|one| gates.of(&one.benchmark).is_some());
         undecided.extend(vanished.map(|one| format!("{} (only in {})", one.benchmark, one.only_in)));
+        let memory = gates.limits(WHOLE_COMMAND).peak.map(|rise| memory_of_comparison(page, rise));
+        match &memory {
+            Some((LimitReading::Exceeded, told)) => failed.push(told.clone()),
+            Some((LimitReading::Open, told)) => undecided.push(told.clone()),
+            Some((LimitReading::Kept, _)) | None => {}
+        }
         if page.measured.stopped_because == Stopped::Interrupted {
             undecided.push("the rest of the interrupted comparison".into());
         }
-        if judged().next().is_none() && undecided.is_empty() {
+        if judged().next().is_none() && memory.is_none() && undecided.is_empty() {
             undecided.push("every benchmark (none that has a gate was compared)".into());
         }
         let one_sided = page.one_sided.iter().map(|one| &one.benchmark);
         let names = page.benchmarks.iter().map(|found| &found.benchmark).chain(one_sided).cloned();
+        let names = names.chain(memory.is_some().then(|| WHOLE_COMMAND.to_owned()));
         Self::of(gates, &names.collect::<Vec<String>>(), failed, undecided)
     }
 
@@ -70,9 +82,9 @@ impl GateResult {
     /// Whether it passed, in a word, and what is to be said to it.
     pub fn outcome(&self) -> (&'static str, String) {
         let open = |all: &[String]| match all {
-            [one] => format!("{one} is undecided and may be slower by more"),
+            [one] => format!("{one} is undecided and may exceed it"),
             [first, more @ ..] => {
-                format!("{first} and {} more are undecided and may be slower by more", more.len())
+                format!("{first} and {} more are undecided and may exceed it", more.len())
             }
             [] => String::new(),
         };
@@ -111,6 +123,67 @@ impl GateResult {
         };
         sheet.labelled(ink, &format!("gate {}: ", self.gate), &self.sentence());
     }
+}
+
+/// The name that limits of a benchmark command's memory are looked up by: it has one peak for all of its benchmarks.
+const WHOLE_COMMAND: &str = "peak memory";
+
+/// What limits of memory say of a comparison. Where nothing that is executed differs there is one run of each side, and the same
+/// code allocates the same.
+fn memory_of_comparison(page: &ComparePage, rise: Rise) -> (LimitReading, String) {
+    let same_code = !page.benchmarks.is_empty() && page.benchmarks.iter().all(|found| found.proven);
+    let change = page.memory.and_then(|found| found.change);
+    let known = page.memory.and_then(|found| Some((found.baseline_bytes, found.candidate_bytes?)));
+    let told = match known {
+        Some((before, after)) => {
+            format!("{WHOLE_COMMAND} ({} to {})", words::bytes(before), words::bytes(after))
+        }
+        None => format!("{WHOLE_COMMAND} (unknown: below assay's own)"),
+    };
+    let reading = if same_code && change.is_none() { LimitReading::Kept } else { rise.of_change(change) };
+    (reading, told)
+}
+
+/// What exceeds limits of memory in a campaign, and what was not counted.
+fn memory_of_campaign(
+    page: &Page,
+    gates: &Gates,
+    contrasts: &[(String, &PageContrast)],
+) -> (Vec<String>, Vec<String>) {
+    let (mut exceeded, mut unknown) = (Vec::new(), Vec::new());
+    for (name, found) in contrasts {
+        let limits = gates.limits(name);
+        let limited = [
+            (limits.peak, CountedEvent::PeakBytes, "peak bytes"),
+            (limits.allocations, CountedEvent::Allocations, "allocations"),
+        ];
+        for (rise, event, word) in limited {
+            let Some(rise) = rise else { continue };
+            let count = |variant: &str| {
+                let of = [variant, &found.input, &found.compiler, &found.flags];
+                let cell = page
+                    .cells
+                    .iter()
+                    .find(|cell| [&cell.variant, &cell.input, &cell.compiler, &cell.flags] == of);
+                cell.and_then(|cell| cell.per_unit.get(event.name())).map(|count| count.value)
+            };
+            match (count(&found.baseline), count(&found.candidate)) {
+                (Some(before), Some(after)) => {
+                    if rise.of_counts(before, after) == LimitReading::Exceeded {
+                        let (before, after) = (counted(before), counted(after));
+                        exceeded.push(format!("{name} ({before} to {after} {word} per {})", page.unit));
+                    }
+                }
+                _ => unknown.push(format!("{name} ({word} not counted: events = [\"{}\"])", event.name())),
+            }
+        }
+    }
+    (exceeded, unknown)
+}
+
+/// "2", "0.25": most counts per unit are whole.
+fn counted(value: f64) -> String {
+    if value.fract() == 0.0 && value < 1e15 { words::count(value as u64) } else { words::short(value) }
 }
 
 /// "b on bytes", with its build where there are several.
@@ -158,7 +231,7 @@ fn not_compared(page: &Page) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::compare;
-    use crate::page::{PageVariant, RatioInterval, Verdict};
+    use crate::page::{Count, CountSource, PageVariant, RatioInterval, Verdict};
     use crate::sample;
 
     fn page(verdicts: &[(Verdict, [f64; 3])]) -> Page {
@@ -288,5 +361,59 @@ mod tests {
         let misspelt = judged("'*' = 'slower:50%'\n'cr/*' = 'slower:1%'\n");
         assert_eq!(misspelt.sentence(), "passed; `cr/*` in gates.toml matches nothing here");
         assert_eq!(judged("'*' = 'off'\n").outcome().0, "undecided");
+    }
+
+    #[test]
+    fn memory_that_rose_fails_and_what_was_not_counted_is_undecided() {
+        let same = (Verdict::Equivalent, [1.0, 0.995, 1.005]);
+        let mut page = page(&[same]);
+        let contrast = page.contrasts[0].clone();
+        let like = sample::page().cells.remove(0);
+        let cell = |variant: &str, allocations: f64| {
+            let count = Count {
+                value: allocations,
+                source: CountSource::Counted,
+                lower: None,
+                upper: None,
+                predictor: None,
+            };
+            let mut cell = PageCell { variant: variant.into(), ..like.clone() };
+            (cell.input, cell.compiler, cell.flags) =
+                (contrast.input.clone(), contrast.compiler.clone(), contrast.flags.clone());
+            cell.per_unit = [("allocations".to_owned(), count)].into();
+            cell
+        };
+        page.cells = vec![cell(&contrast.baseline, 1.0), cell("v0", 2.0)];
+        let judged = |page: &Page, gate: &str| {
+            let found = GateResult::of_campaign(page, &Gates::for_all(gate, gate.parse().unwrap()));
+            (found.outcome().0, [found.failed, found.undecided].concat())
+        };
+        let (word, told) = judged(&page, "slower:2%,allocations:0");
+        assert_eq!(word, "failed");
+        assert!(told[0].contains("(1 to 2 allocations per"), "{told:?}");
+        assert_eq!(judged(&page, "allocations:1").0, "passed");
+        assert_eq!(judged(&page, "allocations:100%").0, "passed");
+        let (word, told) = judged(&page, "peak:5%");
+        assert!(word == "undecided" && told[0].contains("events = [\"peak-bytes\"]"), "{told:?}");
+    }
+
+    #[test]
+    fn the_memory_of_a_command_is_judged_by_its_interval() {
+        let mut page = compare::sample::two();
+        page.measured.stopped_because = Stopped::Budget;
+        page.one_sided.clear();
+        let judged = |page: &ComparePage, gate: &str| {
+            GateResult::of_comparison(page, &Gates::for_all(gate, gate.parse().unwrap()))
+        };
+        let found = judged(&page, "peak:5%");
+        assert_eq!(found.failed, ["peak memory (48.0 MiB to 61.0 MiB)"]);
+        assert!(judged(&page, "peak:30%").passed);
+        let of_file = Gates::read("g", "'BM*' = 'slower:99%'\n'peak memory' = 'peak:5%'\n").unwrap();
+        let found = GateResult::of_comparison(&page, &of_file);
+        assert_eq!((found.failed.len(), found.unmatched.len()), (1, 0));
+        page.memory = None;
+        assert_eq!(judged(&page, "peak:5%").undecided, ["peak memory (unknown: below assay's own)"]);
+        page.benchmarks.iter_mut().for_each(|found| found.proven = true);
+        assert!(judged(&page, "peak:5%").passed, "the same code");
     }
 }

@@ -170,6 +170,43 @@ fn commands_are_compared_as_they_are_and_it_is_said_what_that_cannot_tell() {
 }
 
 #[test]
+fn a_command_that_needs_more_memory_is_told_and_fails_a_gate_of_memory() {
+    let Some(project) = Project::new() else { return };
+    let fill = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint main(int count, char **words) {\n\
+                size_t size = (size_t)atoi(words[count - 1]) << 20; char *all = malloc(size);\n\
+                if (!all) return 1;\nmemset(all, count, size); return printf(\"a %d ns\\n\", 8 + (all[size - 1] == 2)) < 0; }\n";
+    project.write("fill.c", fill);
+    let built =
+        Command::new("gcc").current_dir(project.0.path()).args(["-O1", "fill.c", "-o", "fill"]).output();
+    assert!(built.is_ok_and(|built| built.status.success()));
+    let compare = |gate: &str, before: &str, after: &str| {
+        let regex = r"regex:(?<name>\w+) (?<value>\d+) (?<unit>ns)";
+        let ran =
+            project.assay(&["--adapter", regex, "--gate", gate, "--json", "page.json", "--", before, after]);
+        let page = std::fs::read(project.0.path().join("page.json")).unwrap();
+        (serde_json::from_slice::<Value>(&page).unwrap(), ran)
+    };
+    // More than the lab itself has.
+    let (page, ran) = compare("slower:5%,peak:20%", "./fill 96", "./fill 128");
+    assert_eq!(ran.status.code(), Some(1), "{}", told(&ran));
+    let (before, after) = (&page["memory"]["baseline_bytes"], &page["memory"]["candidate_bytes"]);
+    let (before, after) = (before.as_u64().unwrap() >> 20, after.as_u64().unwrap() >> 20);
+    assert!((96..104).contains(&before) && (128..136).contains(&after), "{before} {after}");
+    assert_eq!((&page["memory"]["differs"], &page["gate"]["failed"][1]), (&true.into(), &Value::Null));
+    assert!(
+        told(&ran).contains("Peak memory: 9") && told(&ran).contains("failed by peak memory"),
+        "{}",
+        told(&ran)
+    );
+    // Less than the lab itself has.
+    let (page, ran) = compare("peak:20%", "echo a 8 ns", "echo a 9 ns");
+    assert_eq!((ran.status.code(), &page["memory"]), (Some(3), &Value::Null), "{}", told(&ran));
+    let refused = project.assay(&["--gate", "allocations:0", "--", "true", "true"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(told(&refused).contains("only `assay run` counts allocations"), "{}", told(&refused));
+}
+
+#[test]
 fn the_commands_of_the_folder_are_found_told_and_planned() {
     let Some(project) = Project::new() else { return };
     project.commit("next", "x + 2", 21, "");

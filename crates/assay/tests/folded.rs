@@ -35,7 +35,8 @@ fn measured(link_flags: &str) -> Option<(Value, Vec<(String, String)>)> {
         .current_dir(folder.path())
         .output()
         .expect("assay starts");
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let page = std::fs::read(folder.path().join("page.json")).unwrap_or_else(|_| panic!("{said}"));
     let ledger = rusqlite::Connection::open(folder.path().join("ledger.db")).expect("a ledger");
     let mut query = ledger.prepare("SELECT verdict, evidence FROM identity").expect("a table");
@@ -52,7 +53,11 @@ fn two_functions_that_the_linker_folded_into_one_are_proven_equal() {
     }
     let Some((page, identity)) = measured("\"-fuse-ld=lld\", \"-Wl,--icf=all\"") else { return };
     let contrast = &page["contrasts"][0];
-    assert_eq!((&contrast["proven"], &contrast["verdict"]), (&true.into(), &"equivalent".into()), "{contrast}");
+    assert_eq!(
+        (&contrast["proven"], &contrast["verdict"]),
+        (&true.into(), &"equivalent".into()),
+        "{contrast}"
+    );
     let folded = "one function at one address: the compiler folded the two".to_owned();
     assert_eq!(identity, [("proven".to_owned(), folded)]);
 }

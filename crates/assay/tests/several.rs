@@ -126,6 +126,33 @@ fn a_gate_that_fails_is_1_one_that_is_undecided_3_and_of_several_files_the_failu
 }
 
 #[test]
+fn a_gate_of_allocations_fails_by_the_first_one_too_many_and_is_undecided_where_none_were_counted() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = "#include <assay.h>\n#include <stdlib.h>\n\
+                   static uint64_t none(const uint8_t *data, size_t size) { return data[0] + size; }\n\
+                   static uint64_t one(const uint8_t *data, size_t size)\n{\n    char *volatile held = malloc(size);\n    \
+                   uint64_t sum = data[0] + size;\n    free(held);\n    return sum;\n}\n\
+                   ASSAY_VARIANT(\"none\", none)\nASSAY_VARIANT(\"one\", one)\nASSAY_MAIN()\n";
+    std::fs::write(folder.path().join("program.c"), program).expect("written");
+    let text = "question = \"Does it allocate?\"\nbaseline = \"none\"\nvariants = [\"none\", \"one\"]\n\
+                compilers = [\"gcc\"]\nflags = [\"-O2\"]\nevents = [\"allocations\"]\n\n[program]\nsources = [\"program.c\"]\n\n\
+                [inputs.all]\ngenerator = \"uniform_value\"\nmax = 255\nunits = 64\nformat = \"whole\"\n\n\
+                [placement]\nrotations = 1\nmax_rotations = 1\nphases = [0]\n";
+    std::fs::write(folder.path().join("experiment.toml"), text).expect("written");
+    for (gate, code, said) in [
+        ("allocations:0", 1, "failed by one on all (0 to 1 allocations per"),
+        ("allocations:1", 0, "passed"),
+        ("peak:5%", 3, "events = [\"peak-bytes\"]"),
+    ] {
+        let output = run(folder.path(), &["experiment.toml", "--gate", gate, "--budget", "0.1"]);
+        // One line, however wide the terminal.
+        let text = printed(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(output.status.code(), Some(code), "{gate}: {text}");
+        assert!(text.contains(said), "{gate}: {text}");
+    }
+}
+
+#[test]
 fn a_wrong_file_is_told_before_the_others_are_measured() {
     let folder = pairs();
     let file = folder.path().join("pairs/null_13_fnv/experiment.toml");

@@ -2,7 +2,7 @@
 
 use super::measure::{CommandRunner, Ran};
 use super::places::Binaries;
-use crate::store::FigureRow;
+use crate::store::{FigureRow, MemoryRow};
 use anyhow::Result;
 use assay_link::adopt::bench::{self, VisitError};
 use assay_pure::compare::Visit;
@@ -43,9 +43,19 @@ impl CommandRunner for SidePlayers {
 
 fn ran(visited: Result<bench::BenchRun, VisitError>) -> Ran {
     match visited {
-        Ok(visit) => Ran { elapsed_ns: visit.elapsed.as_nanos() as u64, figures: rows(&visit), failed: None },
-        Err(error) => Ran { elapsed_ns: 0, figures: Vec::new(), failed: Some(error.to_string()) },
+        Ok(visit) => Ran {
+            elapsed_ns: visit.elapsed.as_nanos() as u64,
+            figures: rows(&visit),
+            memory: memory("", &visit).into_iter().collect(),
+            failed: None,
+        },
+        Err(error) => Ran { failed: Some(error.to_string()), ..Ran::default() },
     }
+}
+
+/// The memory of a run, where it is known.
+pub(crate) fn memory(role: &str, visit: &bench::BenchRun) -> Option<MemoryRow> {
+    visit.peak_resident.map(|peak_bytes| MemoryRow { role: role.into(), peak_bytes })
 }
 
 fn rows(visit: &bench::BenchRun) -> Vec<FigureRow> {

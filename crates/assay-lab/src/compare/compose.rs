@@ -2,19 +2,19 @@
 
 use super::code::{self, CodeFindings};
 use super::factors::factors;
-use super::judge::{self, ComparisonVerdicts};
+use super::judge::{self, ComparisonVerdicts, seen_at};
 use super::spec::{Method, Spec};
 use crate::campaign::compose::{contrast, rfc3339, twin_of};
 use crate::lead::Misuse;
 use crate::store::{ComparisonRow, Ledger, SideRow, VisitRow};
 use anyhow::{Context, Result};
-use assay_pure::compare::{Missing, Side, VisitPlacement, VisitResult, benchmarks};
+use assay_pure::compare::{Missing, RunPeak, Side, VisitPlacement, VisitResult, benchmarks, memory_contrast};
 use assay_pure::ledger::Stopped;
 use assay_pure::stats::mann_whitney::mann_whitney;
 use assay_pure::stats::quantile::median;
 use assay_report::compare::{
-    BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, OneSided, SideFigure, SpoiltVisits,
-    answer,
+    BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, OneSided, PeakMemory, SideFigure,
+    SpoiltVisits, answer,
 };
 use assay_report::gate::GateResult;
 use assay_report::page::{PageTwinControl, TwinVerdict};
@@ -48,6 +48,7 @@ pub fn page(ledger: &Ledger, comparison: Option<i64>, with_factors: bool) -> Res
         method: spec.method,
         sides: sides.iter().map(built).collect(),
         twin_control: twin(&judged),
+        memory: memory(&visits, &spec),
         benchmarks: compared(&judged, &spec, seconds(&visits)),
         one_sided: one_sided(&judged, &spec, &sides),
         spoilt: spoilt(&visits, &sides),
@@ -85,6 +86,26 @@ fn twin(judged: &ComparisonVerdicts) -> PageTwinControl {
         return PageTwinControl { verdict, ratio: None, lower: None, upper: None, note: None };
     }
     twin_of(&judged.judgement.twin)
+}
+
+/// The memory of both commands, where it is known.
+fn memory(visits: &[VisitRow], spec: &Spec) -> Option<PeakMemory> {
+    let peak = |visit: &VisitRow| {
+        let side = *Side::BOTH.get(visit.side as usize)?;
+        let place = seen_at(visit, side).place;
+        Some(RunPeak { round: visit.round, place, side, bytes: visit.memory.first()?.peak_bytes })
+    };
+    let usable = visits.iter().filter(|visit| visit.failed.is_none());
+    let found = memory_contrast(&usable.filter_map(peak).collect::<Vec<_>>(), spec.confidence)?;
+    let margin = spec.minimum_effect.relative();
+    Some(PeakMemory {
+        baseline_bytes: found.baseline,
+        candidate_bytes: found.candidate,
+        change: found.change,
+        differs: found.change.is_some_and(|change| {
+            (change.lower > 1.0 || change.upper < 1.0) && (change.ratio - 1.0).abs() >= margin
+        }),
+    })
 }
 
 /// Spent measuring.

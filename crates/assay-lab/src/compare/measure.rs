@@ -2,7 +2,7 @@
 
 use super::spec::Spec;
 use crate::lead::turn;
-use crate::store::{FigureRow, Ledger, VisitRow};
+use crate::store::{FigureRow, Ledger, MemoryRow, VisitRow};
 use anyhow::Result;
 use assay_pure::compare::{Visit, VisitPlacement, round};
 use assay_pure::event::Event;
@@ -25,6 +25,8 @@ pub struct Ran {
     pub elapsed_ns: u64,
     /// What it gave.
     pub figures: Vec<FigureRow>,
+    /// The memory of its commands, where known.
+    pub memory: Vec<MemoryRow>,
     /// Why it gave nothing.
     pub failed: Option<String>,
 }
@@ -177,6 +179,7 @@ fn row(round: u32, visit: &Visit, ran: Ran) -> VisitRow {
         elapsed_ns: ran.elapsed_ns,
         failed: ran.failed,
         figures: ran.figures,
+        memory: ran.memory,
     }
 }
 
@@ -203,7 +206,7 @@ mod tests {
             }
             let value = if visit.side == 1 { 2.0 } else { 1.0 };
             let figure = FigureRow { benchmark: "a".into(), repetition: 0, value, unit: "ns".into() };
-            Ok(Ran { elapsed_ns: 1_000_000_000, figures: vec![figure], failed: None })
+            Ok(Ran { elapsed_ns: 1_000_000_000, figures: vec![figure], ..Ran::default() })
         }
     }
 

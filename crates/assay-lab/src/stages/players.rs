@@ -1,6 +1,7 @@
 //! All commands of an entrant, run with its binaries at the placement of a visit.
 
 use super::first::Runnable;
+use crate::compare::bench::memory;
 use crate::compare::measure::{CommandRunner, Ran};
 use crate::compare::places::Binaries;
 use crate::store::FigureRow;
@@ -39,6 +40,7 @@ impl CommandRunner for StagePlayers {
             match visited {
                 Ok((values, ran)) => {
                     all.elapsed_ns += ran.elapsed.as_nanos() as u64;
+                    all.memory.extend(memory(role, &ran));
                     all.figures.extend(values.into_iter().zip(0..).map(|(value, repetition)| FigureRow {
                         benchmark: role.clone(),
                         repetition,

@@ -73,6 +73,17 @@ pub struct VisitRow {
     pub failed: Option<String>,
     /// What it gave.
     pub figures: Vec<FigureRow>,
+    /// The memory of its commands, where known.
+    pub memory: Vec<MemoryRow>,
+}
+
+/// The memory of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryRow {
+    /// Of a diary; empty: the command of a comparison.
+    pub role: String,
+    /// The most that one of its processes had at once.
+    pub peak_bytes: u64,
 }
 
 /// One figure of a visit.
@@ -138,6 +149,12 @@ impl Ledger {
             )?;
             for figure in &visit.figures {
                 insert.execute(params![id, figure.benchmark, figure.repetition, figure.value, figure.unit])?;
+            }
+            let mut insert = connection.prepare_cached(
+                "INSERT INTO comparison_memory (visit, role, peak_bytes) VALUES (?,?,?)",
+            )?;
+            for memory in &visit.memory {
+                insert.execute(params![id, memory.role, memory.peak_bytes as i64])?;
             }
             Ok(())
         })
@@ -214,6 +231,7 @@ impl Ledger {
                 elapsed_ns: row.get::<_, i64>(8)? as u64,
                 failed: row.get(9)?,
                 figures: Vec::new(),
+                memory: Vec::new(),
             };
             Ok((row.get::<_, i64>(0)?, visit))
         })?;
@@ -227,6 +245,10 @@ impl Ledger {
                     value: row.get(2)?,
                     unit: row.get(3)?,
                 })
+            })?;
+            let sql = "SELECT role, peak_bytes FROM comparison_memory WHERE visit = ? ORDER BY role";
+            visit.memory = self.rows("a visit's memory", sql, [*id], |row| {
+                Ok(MemoryRow { role: row.get(0)?, peak_bytes: row.get::<_, i64>(1)? as u64 })
             })?;
         }
         Ok(found.into_iter().map(|(_, visit)| visit).collect())
@@ -306,6 +328,7 @@ mod tests {
             elapsed_ns: 1_000_000,
             failed: None,
             figures: vec![figure("BM_a", 0, 1.5), figure("BM_a", 1, 1.25), figure("BM_b", 0, 7.0)],
+            memory: vec![MemoryRow { role: String::new(), peak_bytes: 5 << 30 }],
         }
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The format this program writes: `user_version` of the file.
-pub const FORMAT: i64 = 13;
+pub const FORMAT: i64 = 14;
 
 /// What brings a file of format n, counted from 1, to format n + 1.
 const MIGRATIONS: [&str; FORMAT as usize - 1] = [
@@ -25,6 +25,7 @@ const MIGRATIONS: [&str; FORMAT as usize - 1] = [
     include_str!("format-11.sql"),
     include_str!("format-12.sql"),
     include_str!("format-13.sql"),
+    include_str!("format-14.sql"),
 ];
 
 /// How long a writer waits for another one.

@@ -273,6 +273,14 @@ CREATE TABLE comparison_figure (
     PRIMARY KEY (visit, benchmark, repetition)
 );
 
+-- The memory of one command of a visit, where it is known.
+CREATE TABLE comparison_memory (
+    visit        INTEGER NOT NULL REFERENCES comparison_visit(id),
+    role         TEXT NOT NULL,         -- of a diary; empty: the command of a comparison
+    peak_bytes   INTEGER NOT NULL,      -- the most that one of its processes had at once
+    PRIMARY KEY (visit, role)
+);
+
 -- What the code that a benchmark runs says: fact of the two builds, found by executing it under the tracer.
 CREATE TABLE comparison_code (
     comparison   INTEGER NOT NULL REFERENCES comparison(id),

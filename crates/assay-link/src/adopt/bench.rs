@@ -86,6 +86,8 @@ pub struct BenchRun {
     pub elapsed: Duration,
     /// CPU time of all its processes.
     pub cpu: Duration,
+    /// The most memory that one of its processes had at once, bytes; none where it was not more than the lab's own.
+    pub peak_resident: Option<u64>,
     /// Whether the kernel did place things at random; it may refuse not to.
     pub aslr: bool,
     /// Those of the watched files that were executed or read.
@@ -163,6 +165,7 @@ struct BenchExecution {
     output: Output,
     elapsed: Duration,
     cpu: Duration,
+    peak_resident: Option<u64>,
     paused: Duration,
     aslr: bool,
     seen: Seen,
@@ -208,6 +211,7 @@ fn execute(
         output,
         elapsed: ran.elapsed,
         cpu: ran.cpu,
+        peak_resident: ran.peak_resident,
         paused: ran.paused,
         aslr: random_addresses && command::kernel_randomises(),
         seen,
@@ -257,6 +261,7 @@ fn finish(
         figures: reading.figures,
         elapsed: executed.elapsed,
         cpu: executed.cpu,
+        peak_resident: executed.peak_resident,
         aslr: executed.aslr,
         opened: executed.seen.read,
         touched: executed.seen.opened,

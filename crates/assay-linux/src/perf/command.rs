@@ -205,7 +205,7 @@ impl CommandEnding {
         let time = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
         let (user, system) = (time(usage.ru_utime), time(usage.ru_stime));
         let peak = usage.ru_maxrss as u64 * 1024;
-        let peak_resident = own_peak_resident().filter(|own| peak > *own).map(|_| peak);
+        let peak_resident = crate::resident::own_peak().filter(|own| peak > *own).map(|_| peak);
         Ok(CommandEnding { status, end, elapsed, user, system, peak_resident })
     }
 }
@@ -237,13 +237,6 @@ impl ProcessHandle {
             libc::waitid(libc::P_PID, process as libc::id_t, &mut info, options) == 0 && info.si_pid() != 0
         }
     }
-}
-
-/// The most memory that this process had at once, bytes.
-fn own_peak_resident() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? * 1024)
 }
 
 fn reap(process: libc::pid_t) -> io::Result<(ExitStatus, libc::rusage)> {
@@ -299,7 +292,7 @@ mod tests {
         // A variable of the shell's, 400 MB long, which is more than the tests have.
         let most = peak("x=$(head -c 400000000 /dev/zero | tr '\\0' a); :").expect("more than our own");
         assert!((400_000_000..4_000_000_000).contains(&most), "{most}");
-        let own = own_peak_resident().expect("Linux says");
+        let own = crate::resident::own_peak().expect("Linux says");
         assert!(peak(":").is_none_or(|least| least > own));
     }
 

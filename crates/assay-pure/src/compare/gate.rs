@@ -20,6 +20,17 @@ pub enum GateError {
     Kind(String),
     /// What follows the colon is no percentage.
     Amount(String),
+    /// It names no limit of time or memory.
+    Limit(String),
+    /// What a limit of memory allows cannot be read.
+    Rise {
+        /// Which.
+        kind: String,
+        /// As it was written.
+        amount: String,
+    },
+    /// A limit is named twice.
+    Twice(String),
 }
 
 impl std::fmt::Display for GateError {
@@ -31,6 +42,15 @@ impl std::fmt::Display for GateError {
             GateError::Amount(found) => {
                 write!(f, "`{found}` is not a percentage between 0 and 1000: write it as `slower:2%`")
             }
+            GateError::Limit(found) => write!(
+                f,
+                "`{found}` is not a gate: write `slower:2%`, `peak:5%` or `allocations:0`, several with commas"
+            ),
+            GateError::Rise { kind, amount } => {
+                let or_count = if kind == "allocations" { " or `allocations:0` (more per unit)" } else { "" };
+                write!(f, "`{amount}` is not what `{kind}` may rise by: write `{kind}:5%`{or_count}")
+            }
+            GateError::Twice(kind) => write!(f, "`{kind}` has two limits: name it once"),
         }
     }
 }

@@ -4,11 +4,12 @@
 //!
 //! ```toml
 //! "*" = "slower:5%"
-//! "crc32/*" = "slower:1%"
+//! "crc32/*" = "slower:1%,peak:5%"
 //! "startup" = "off"
 //! ```
 
 use super::gate::{Gate, GateError};
+use super::limit::{GateLimits, Rise};
 use serde::{Deserialize, Serialize};
 use wildmatch::WildMatch;
 
@@ -26,8 +27,14 @@ pub struct Gates {
 struct GateRule {
     /// Of names; `*` is any text and `?` one character.
     pattern: String,
-    /// None is "off".
+    /// Of time; none is "off", or a line that limits memory alone.
     gate: Option<Gate>,
+    /// Of the most memory at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    peak: Option<Rise>,
+    /// Of allocations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    allocations: Option<Rise>,
 }
 
 /// A ledger of before there were files has one gate.
@@ -49,7 +56,7 @@ impl From<StoredGates> for Gates {
 
 impl From<Gate> for Gates {
     fn from(gate: Gate) -> Self {
-        Self { given: gate.to_string(), rules: vec![GateRule { pattern: "*".into(), gate: Some(gate) }] }
+        Self::for_all(&gate.to_string(), gate.into())
     }
 }
 
@@ -90,13 +97,13 @@ impl Gates {
                 return Err(wrong(item.span(), format!("`{pattern}` has no gate: {example}")));
             };
             let gate = match value.trim() {
-                "off" => None,
-                gate => Some(gate.parse().map_err(|error: GateError| {
-                    let off = if matches!(error, GateError::Kind(_)) { ", or `off`" } else { "" };
+                "off" => GateLimits::default(),
+                gate => gate.parse().map_err(|error: GateError| {
+                    let off = if matches!(error, GateError::Limit(_)) { ", or `off`" } else { "" };
                     wrong(item.span(), format!("{error}{off}"))
-                })?),
+                })?,
             };
-            rules.push(GateRule { pattern: pattern.to_owned(), gate });
+            rules.push(GateRule::new(pattern, gate));
         }
         if rules.is_empty() {
             return Err(wrong(
@@ -107,10 +114,34 @@ impl Gates {
         Ok(Self { given: given.to_owned(), rules })
     }
 
-    /// The gate of what has this name; none where no pattern matches it or its gate is off.
+    /// One gate for all, as the user gave it.
+    pub fn for_all(given: &str, limits: GateLimits) -> Self {
+        Self { given: given.to_owned(), rules: vec![GateRule::new("*", limits)] }
+    }
+
+    /// The gate of the times of what has this name; none where no pattern matches it or its gate is off.
     pub fn of(&self, name: &str) -> Option<Gate> {
+        self.limits(name).slower
+    }
+
+    /// All limits of what has this name.
+    pub fn limits(&self, name: &str) -> GateLimits {
         let matching = self.rules.iter().rev().find(|rule| rule.matches(name));
-        matching.and_then(|rule| rule.gate)
+        matching.map_or_else(GateLimits::default, |rule| GateLimits {
+            slower: rule.gate,
+            peak: rule.peak,
+            allocations: rule.allocations,
+        })
+    }
+
+    /// Whether anything limits allocations.
+    pub fn limits_allocations(&self) -> bool {
+        self.rules.iter().any(|rule| rule.allocations.is_some())
+    }
+
+    /// Whether anything limits the most memory at once.
+    pub fn limits_peak(&self) -> bool {
+        self.rules.iter().any(|rule| rule.peak.is_some())
     }
 
     /// Patterns that match none of these names: misspelt, or of what is gone.
@@ -133,6 +164,11 @@ impl std::fmt::Display for Gates {
 }
 
 impl GateRule {
+    fn new(pattern: &str, limits: GateLimits) -> Self {
+        let GateLimits { slower, peak, allocations } = limits;
+        Self { pattern: pattern.to_owned(), gate: slower, peak, allocations }
+    }
+
     fn matches(&self, name: &str) -> bool {
         WildMatch::new(&self.pattern).matches(name)
     }
@@ -175,13 +211,27 @@ mod tests {
     }
 
     #[test]
+    fn a_line_may_limit_memory_with_time_or_alone() {
+        let text =
+            "'*' = 'slower:5%'\n'crc/*' = 'slower:1%,peak:5%'\n'start' = 'allocations:0'\n'x' = 'off'\n";
+        let gates = Gates::read("gates.toml", text).unwrap();
+        assert_eq!(gates.limits("crc/64").peak, Some(Rise::Share(0.05)));
+        assert_eq!((gates.of("start"), gates.limits("start").allocations), (None, Some(Rise::Count(0.0))));
+        assert_eq!(gates.limits("x"), GateLimits::default());
+        assert_eq!(gates.limits("other").peak, None);
+        assert!(gates.limits_allocations() && gates.limits_peak());
+        let again: Gates = serde_json::from_str(&serde_json::to_string(&gates).unwrap()).unwrap();
+        assert_eq!(again, gates);
+    }
+
+    #[test]
     fn what_is_wrong_is_told_with_its_line() {
         for (text, line, part) in [
             ("", 1, "no gate in it"),
             (
                 "\"*\" = \"slower\"\n\"a\" = \"faster\"\n",
                 2,
-                "`faster` is not a gate: write `slower` or `slower:2%`, or `off`",
+                "`faster` is not a gate: write `slower:2%`, `peak:5%` or `allocations:0`, several with commas, or `off`",
             ),
             ("\"*\" = 2\n", 1, "`*` has no gate"),
             ("[gates]\n\"*\" = \"slower\"\n", 1, "`gates` has no gate"),

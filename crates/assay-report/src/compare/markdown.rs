@@ -2,7 +2,7 @@
 
 use super::answer::next;
 use super::page::{ComparePage, Compared};
-use super::terminal::{besides_work, function_told, of_two, ordered};
+use super::terminal::{besides_work, function_told, memory, of_two, ordered};
 use crate::Detail;
 use crate::page::{AsBuiltSays, Verdict};
 use crate::picture::{PictureReference, reference};
@@ -36,6 +36,9 @@ pub fn markdown(page: &ComparePage, pictures: &[PictureReference]) -> String {
         text += &format!("<details><summary>{} equivalent</summary>\n\n", folded.len());
         text += &of_two(&folded, (Detail::Full, None)).markdown();
         text += "</details>\n\n";
+    }
+    if let Some(told) = memory(page, Detail::Brief) {
+        text += &format!("- peak memory: {}\n", escape(&told));
     }
     for found in &page.one_sided {
         text += &format!("- {} is only in {}\n", escape(&found.benchmark), escape(&found.only_in));

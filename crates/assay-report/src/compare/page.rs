@@ -31,6 +31,10 @@ pub struct ComparePage {
     pub sides: Vec<BuiltSide>,
     /// The baseline against itself.
     pub twin_control: PageTwinControl,
+    /// The most memory that the command has at once; `null` where it has less than assay itself, as the kernel counts that as the
+    /// command's.
+    #[serde(default)]
+    pub memory: Option<PeakMemory>,
     /// One per benchmark that both sides have.
     pub benchmarks: Vec<Compared>,
     /// Benchmarks that one side lacks.
@@ -75,6 +79,20 @@ pub struct BuiltSide {
     pub links: Vec<String>,
     /// Bytes of code in them.
     pub text_bytes: Option<u64>,
+}
+
+/// The most memory that the benchmark command has at once: of the one of its processes that has most.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct PeakMemory {
+    /// Median over the runs of the baseline, bytes.
+    pub baseline_bytes: u64,
+    /// Of the candidate; `null` with one side, or where that is unknown.
+    pub candidate_bytes: Option<u64>,
+    /// Candidate / baseline, over pairs of runs; `null` where there are too few.
+    pub change: Option<RatioInterval>,
+    /// Whether it changed by more than the runs vary, and by at least the minimum effect.
+    pub differs: bool,
 }
 
 /// A benchmark's figure on one side.

@@ -143,6 +143,12 @@ pub fn two() -> ComparePage {
             upper: Some(1.008),
             note: Some("The baseline equals itself.".into()),
         },
+        memory: Some(PeakMemory {
+            baseline_bytes: 48 << 20,
+            candidate_bytes: Some(61 << 20),
+            change: effect(61.0 / 48.0, 0.004),
+            differs: true,
+        }),
         benchmarks: benchmarks(),
         one_sided: vec![OneSided { benchmark: "BM_new".into(), only_in: "HEAD".into() }],
         spoilt: vec![SpoiltVisits {
@@ -192,6 +198,8 @@ pub fn one() -> ComparePage {
         };
     }
     page.benchmarks[0].baseline.worst *= 1.3;
+    page.memory =
+        Some(PeakMemory { baseline_bytes: 48 << 20, candidate_bytes: None, change: None, differs: false });
     (page.gate, page.factors, page.one_sided, page.spoilt, page.warnings) =
         (None, None, vec![], vec![], vec![]);
     finish(page)

@@ -32,6 +32,10 @@ pub fn render_compare(
         sheet.labelled(Ink::Dim, "- ", note);
     }
     table(page, detail, &mut sheet);
+    if let Some(told) = memory(page, detail) {
+        sheet.gap();
+        sheet.labelled(Ink::Plain, "  Peak memory: ", &told);
+    }
     why(page, detail, &mut sheet);
     one_sided(page, &mut sheet);
     factors(page, &mut sheet);
@@ -90,6 +94,17 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             sheet.table(&of_one(page));
         }
     }
+}
+
+/// "48.0 MiB in main, 61.0 MiB in HEAD (+27.1 % ± 0.4)": where it differs, or all is asked for.
+pub(super) fn memory(page: &ComparePage, detail: Detail) -> Option<String> {
+    let found = page.memory.filter(|found| found.differs || detail == Detail::Full)?;
+    let of = |number: usize, bytes: u64| {
+        page.sides.get(number).map(|side| format!("{} in {}", words::bytes(bytes), side.name))
+    };
+    let change = found.change.map_or(String::new(), |change| format!(" ({})", change.change()));
+    let sides = [of(0, found.baseline_bytes), found.candidate_bytes.and_then(|bytes| of(1, bytes))];
+    Some(format!("{}{change}", sides.into_iter().flatten().collect::<Vec<_>>().join(", ")))
 }
 
 /// Benchmarks that are explained unless all is asked for.

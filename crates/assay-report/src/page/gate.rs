@@ -10,9 +10,9 @@ pub struct GateResult {
     pub gate: String,
     /// Whether the build may pass.
     pub passed: bool,
-    /// Benchmarks that fail it.
+    /// Benchmarks that fail it; with what rose, where that is memory.
     pub failed: Vec<String>,
-    /// What may be slower by more than the gate allows: benchmarks whose interval reaches so far, and what was not compared.
+    /// What may exceed it: benchmarks whose interval reaches so far, and what was not compared or counted.
     #[serde(default)]
     pub undecided: Vec<String>,
     /// Patterns of the file that match no name.

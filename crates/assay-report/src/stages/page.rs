@@ -102,6 +102,10 @@ pub struct StageCell {
     pub units: Option<f64>,
     /// Its time.
     pub time: Option<StageTime>,
+    /// The most memory that its command had at once; `null` where it had less than assay itself, as the kernel counts that as
+    /// the command's.
+    #[serde(default)]
+    pub memory: Option<StageMemory>,
     /// What it executes.
     pub counts: Option<EntrantCounts>,
     /// Why it has none of them.
@@ -122,6 +126,31 @@ pub struct StageTime {
     pub worst: f64,
     /// Of the whole command, median over placements.
     pub total_ns: f64,
+}
+
+/// The most memory that a command had at once, over its runs, bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct StageMemory {
+    /// Median.
+    pub peak_bytes: u64,
+    /// In the run with least.
+    pub least: u64,
+    /// In the run with most.
+    pub most: u64,
+}
+
+impl PageRole {
+    /// Two entrants differ in memory by more than their runs vary, and by at least this fraction.
+    pub(super) fn differs_in_memory(&self, minimum_effect: f64) -> bool {
+        let known = || self.cells.iter().filter_map(|cell| cell.memory);
+        known().any(|one| {
+            known().any(|other| {
+                one.most < other.least
+                    && other.peak_bytes as f64 >= one.peak_bytes as f64 * (1.0 + minimum_effect)
+            })
+        })
+    }
 }
 
 /// What one command executes in all, start-up subtracted.

@@ -33,6 +33,10 @@ fn component(name: &str, branches: f64, calls: f64) -> ComponentWork {
     }
 }
 
+fn memory(peak_bytes: u64) -> StageMemory {
+    StageMemory { peak_bytes, least: peak_bytes - 4096, most: peak_bytes + 8192 }
+}
+
 /// Nanoseconds, branches and misses of 100,000 units.
 fn cell(name: &str, ns: f64, branches: u64, misses: u64) -> StageCell {
     let per_unit = |count: u64| count as f64 / 1e5;
@@ -47,6 +51,7 @@ fn cell(name: &str, ns: f64, branches: u64, misses: u64) -> StageCell {
             worst: ns * 1.04,
             total_ns: ns * 1e5,
         }),
+        memory: Some(memory(if name == "debug" { 96 << 20 } else { 64 << 20 })),
         counts: Some(EntrantCounts {
             source: CountSource::Traced,
             instructions: Some(branches * 6),
@@ -160,6 +165,7 @@ fn roles() -> (PageRole, PageRole) {
         command: None,
         units: None,
         time: None,
+        memory: None,
         counts: None,
         failed: Some("the build ended with exit status 2".into()),
     });

@@ -59,7 +59,8 @@ pub(super) fn role_title(page: &StagesPage, role: &PageRole) -> String {
 
 /// Stages in order with their figures per unit, then references.
 pub(super) fn of_role(page: &StagesPage, role: &PageRole) -> Table {
-    let columns = vec![
+    let with_memory = role.differs_in_memory(page.minimum_effect);
+    let mut columns = vec![
         Column::left("stage"),
         Column::right("ns"),
         Column::right("vs. before"),
@@ -75,11 +76,14 @@ pub(super) fn of_role(page: &StagesPage, role: &PageRole) -> Table {
         Column::right("code, bytes").optional(7),
         Column::right("session").optional(3),
     ];
+    if with_memory {
+        columns.push(Column::right("peak memory").optional(3));
+    }
     let mut table = Table::new(columns, 1);
     for StageRow { cell, entrant, before, first, share } in rows(page, role) {
         let word = before.map(brought);
         let ink = if entrant.kind == EntrantKind::Reference { Ink::Dim } else { Ink::Plain };
-        table.row(vec![
+        let mut row: Vec<Entry> = vec![
             Entry::inked(prose::shorten(&cell.entrant, 24), ink),
             cell.time.map_or_else(|| "-".into(), |time| words::ns(time.ns_per_unit)).into(),
             time_change(before).into(),
@@ -97,7 +101,11 @@ pub(super) fn of_role(page: &StagesPage, role: &PageRole) -> Table {
             counted(cell, |counts| counts.instructions_per_unit).into(),
             entrant.text_bytes.map(words::count).unwrap_or_default().into(),
             session_of(page, entrant).into(),
-        ]);
+        ];
+        if with_memory {
+            row.push(cell.memory.map_or_else(|| "-".into(), |memory| words::bytes(memory.peak_bytes)).into());
+        }
+        table.row(row);
     }
     table
 }

@@ -209,6 +209,13 @@ impl CompareArguments {
                 format!("--gate {gate} needs a baseline: give a revision, for example --gate {gate} main");
             return Err(Misuse(message).into());
         }
+        if let Some(GivenGates { gates, .. }) =
+            self.gate.as_ref().filter(|given| given.gates.limits_allocations())
+        {
+            let message =
+                format!("--gate {gates}: only `assay run` counts allocations; here memory has `peak:5%`");
+            return Err(Misuse(message).into());
+        }
         let adapter = self.adapter.as_deref().map(str::parse::<Adapter>).transpose();
         let adapter = adapter.map_err(|error| Misuse(format!("--adapter: {error}")))?;
         Ok(CompareRequest {

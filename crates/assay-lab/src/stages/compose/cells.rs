@@ -3,8 +3,9 @@
 use super::history::{EntrantRole, History};
 use crate::store::DiaryCount;
 use assay_pure::stages::{CommandFigures, Diary, Quantity};
+use assay_pure::stats::quantile::median;
 use assay_report::stages::page::{
-    ComponentWork, EntrantCounts, EntrantMisses, PageRole, StageCell, StageTime,
+    ComponentWork, EntrantCounts, EntrantMisses, PageRole, StageCell, StageMemory, StageTime,
 };
 
 /// A role with its cells; the ranking is the caller's.
@@ -30,6 +31,7 @@ fn cell(diary: &Diary, history: &History, at: EntrantRole) -> StageCell {
         command: task.map(|task| task.command.clone()),
         units: task.and_then(|task| task.units),
         time: time(history, at, figures.units),
+        memory: memory(history.peaks(at)),
         counts: count.filter(|count| count.failed.is_none()).map(|count| counts(count, &figures)),
         failed,
     }
@@ -44,6 +46,12 @@ fn time(history: &History, at: EntrantRole, units: f64) -> Option<StageTime> {
         worst: level.worst,
         total_ns: level.median * units,
     })
+}
+
+fn memory(peaks: Vec<u64>) -> Option<StageMemory> {
+    let (least, most) = (*peaks.iter().min()?, *peaks.iter().max()?);
+    let all: Vec<f64> = peaks.iter().map(|bytes| *bytes as f64).collect();
+    Some(StageMemory { peak_bytes: median(&all)?.round() as u64, least, most })
 }
 
 fn counts(count: &DiaryCount, figures: &CommandFigures) -> EntrantCounts {

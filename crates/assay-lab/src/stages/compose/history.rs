@@ -102,6 +102,12 @@ impl History {
         self.sessions.iter().rev().map(times).find(|times| !times.is_empty()).unwrap_or_default()
     }
 
+    /// The most memory of each run of an entrant in a role, of the newest session that knows it.
+    pub fn peaks(&self, at: EntrantRole) -> Vec<u64> {
+        let peaks = |past: &Past| past.peaks(at.entrant, &self.roles[at.role]);
+        self.sessions.iter().rev().map(peaks).find(|peaks| !peaks.is_empty()).unwrap_or_default()
+    }
+
     /// Everything that is known of an entrant in a role.
     pub fn figures(&self, at: EntrantRole) -> CommandFigures {
         let count = self.count(at).filter(|count| count.failed.is_none());
@@ -174,6 +180,12 @@ impl Past {
         let Some(side) = self.side(entrant) else { return Vec::new() };
         let figures = self.visits.iter().filter(|visit| visit.side == side).flat_map(|visit| &visit.figures);
         figures.filter(|figure| figure.benchmark == role).map(|figure| figure.value).collect()
+    }
+
+    fn peaks(&self, entrant: usize, role: &str) -> Vec<u64> {
+        let Some(side) = self.side(entrant) else { return Vec::new() };
+        let memory = self.visits.iter().filter(|visit| visit.side == side).flat_map(|visit| &visit.memory);
+        memory.filter(|memory| memory.role == role).map(|memory| memory.peak_bytes).collect()
     }
 
     /// For the page.

@@ -48,6 +48,7 @@ function comparisonParts(shown) {
         ["intervals", `${share(measured.confidence)} for all benchmarks together; effects below ${share(measured.minimum_effect)} are equivalent`],
         ["control", page.twin_control.note],
         ["gate", page.gate ? `${page.gate.gate}: ${page.gate.passed ? "passed" : page.gate.failed.length > 0 ? "failed" : "undecided"}${page.gate.failed.length > 0 ? ` (${page.gate.failed.join(", ")})` : ""}` : null],
+        ["peak memory", page.memory ? `${sized(page.memory.baseline_bytes)}${page.memory.candidate_bytes === null ? "" : ` before, ${sized(page.memory.candidate_bytes)} after`}` : null],
         ["processor", shown.repeats ? null : `${measured.cpu}${measured.pinned_cpu === null ? "" : `, pinned to ${measured.pinned_cpu}`}`],
         ["seed", String(measured.seed)],
         ["ledger", measured.ledger],
