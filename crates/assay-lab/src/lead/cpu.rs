@@ -1,15 +1,21 @@
 //! Where is measured, and where the lab itself keeps to.
 
-use super::Misuse;
+use super::{Misuse, turn};
 use anyhow::{Context, Result};
 use std::sync::OnceLock;
 
-/// The processor measured programs run on: the last one allowed, since interrupts and daemons favour the first; the
-/// lab itself keeps to the others.
-pub fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
-    // Asked for once: this very function takes the measuring processor from the lab.
+/// The processors that the lab was given. Asked for once, for it takes the measuring one from itself.
+fn allowed() -> &'static [usize] {
     static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
-    let allowed = ALLOWED.get_or_init(|| assay_linux::pin::allowed_cpus().unwrap_or_default()).clone();
+    ALLOWED.get_or_init(|| assay_linux::pin::allowed_cpus().unwrap_or_default())
+}
+
+/// The processor measured programs run on: the last one allowed, since interrupts and daemons favour the first.
+///
+/// The lab itself keeps to the others from its first turn on, or at once if another one measures there now. Until then its
+/// compilers have all: on two processors a program is built in half of the time.
+pub fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
+    let allowed = allowed();
     let cpu = match wish {
         Some(cpu) if allowed.contains(&cpu) => cpu,
         Some(cpu) => {
@@ -19,9 +25,35 @@ pub fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
         }
         None => *allowed.last().context("this process may not use any CPU")?,
     };
-    let others: Vec<usize> = allowed.into_iter().filter(|&other| other != cpu).collect();
+    if turn::is_taken(cpu)? {
+        keep_off(cpu)?;
+    }
+    Ok(cpu)
+}
+
+/// Leaves a processor to what is measured there, if the lab has any other.
+pub fn keep_off(cpu: usize) -> Result<()> {
+    let others: Vec<usize> = allowed().iter().copied().filter(|&other| other != cpu).collect();
     if !others.is_empty() {
         assay_linux::pin::keep_to(&others)?;
     }
-    Ok(cpu)
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lab_leaves_the_measured_processor_once_it_has_its_turn() {
+        // In a thread of its own: it cannot have the processor back.
+        std::thread::spawn(|| {
+            let cpu = *allowed().last().unwrap();
+            let _turn = turn::take(cpu, &mut |_| ()).unwrap();
+            let left = assay_linux::pin::allowed_cpus().unwrap();
+            assert!(allowed().len() == 1 || !left.contains(&cpu), "{left:?}");
+        })
+        .join()
+        .unwrap();
+    }
 }

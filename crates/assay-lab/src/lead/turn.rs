@@ -4,6 +4,7 @@
 //! lab that is killed frees it with its descriptors. Different users do not take turns: a lock that another user can open
 //! is one that another user can hold for ever. The lock lies where only this user can write ([`assay_linux::lock`]).
 
+use super::cpu::keep_off;
 use anyhow::{Context, Result};
 use assay_linux::lock;
 use assay_pure::event::{Event, Wait};
@@ -44,7 +45,21 @@ pub fn take(cpu: usize, on: &mut dyn FnMut(Event)) -> Result<Option<Turn>> {
     if has_waited {
         on(Event::WaitOver);
     }
+    if turn.is_some() {
+        keep_off(cpu)?;
+    }
     Ok(turn)
+}
+
+/// Whether another lab measures on a processor at this moment.
+///
+/// # Errors
+/// The lock files cannot be made.
+pub fn is_taken(cpu: usize) -> Result<bool> {
+    let folder = lock::runtime_folder().context("cannot take turns with other campaigns")?;
+    let path = folder.join(lock_file(cpu, "measuring"));
+    let file = lock::open_own(&path).context("cannot open the lock file by which campaigns take turns")?;
+    Ok(matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// Waits for the turn; `waiting` is told at once and then every second for how long, and whose lock it is. None if
