@@ -4,10 +4,9 @@ use super::integers::{FIRST, MAX, MIN, from_least, holds};
 use super::{ArgumentError, Arguments, Domain, Kind, NUMBERS, Parameter, Preset};
 use crate::inputs::draw::Draw;
 use lists::Lists;
-use places::Places;
 
+mod insertions;
 mod lists;
-mod places;
 
 pub(super) const KINDS: &[Kind] = &[
     Kind {
@@ -133,16 +132,15 @@ fn check_nearly(arguments: &Arguments, units: u64) -> Result<(), ArgumentError> 
 fn nearly_sorted(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
     // Of a beginning of the input only so many can be wrong.
     let inversions = (arguments.whole("inversions") as u64).min(pairs(units));
-    let ranks = disordered(units, inversions, draw);
+    let mut ranks = disordered(units, inversions, draw);
     let spacing = Spacing::new(arguments, units);
-    let mut ranks = ranks.into_iter();
     from_least(arguments.number_type(), units, arguments.whole("min"), || {
         spacing.distance(u64::from(ranks.next().expect("one for each unit")))
     })
 }
 
 /// A permutation of 0, 1, ... with exactly so many inversions, spread at random.
-fn disordered(units: u64, inversions: u64, draw: &mut Draw) -> Vec<u32> {
+fn disordered(units: u64, inversions: u64, draw: &mut Draw) -> impl ExactSizeIterator<Item = u32> + use<> {
     // Beyond half of all pairs, what is drawn is the pairs that are in order.
     let mirrored = inversions > pairs(units) / 2;
     let wanted = if mirrored { pairs(units) - inversions } else { inversions };
@@ -150,8 +148,7 @@ fn disordered(units: u64, inversions: u64, draw: &mut Draw) -> Vec<u32> {
     if mirrored {
         (0..).zip(&mut earlier).for_each(|(at, count)| *count = at - *count);
     }
-    // Shifting by memory moves is fastest while values move little.
-    if inversions / units.max(1) <= 256 { inserted(&earlier) } else { placed(&earlier) }
+    insertions::inserted(&earlier)
 }
 
 /// What is missing up to so much is made up for one by one.
@@ -195,25 +192,6 @@ fn earlier_greater(units: u64, wanted: u64, draw: &mut Draw) -> Vec<u32> {
         }
     }
     counts
-}
-
-/// Inserts each value, the greatest so far, so many places before the end.
-fn inserted(earlier: &[u32]) -> Vec<u32> {
-    let mut list = Vec::with_capacity(earlier.len());
-    for (value, &count) in (0..).zip(earlier) {
-        list.insert(list.len() - count as usize, value);
-    }
-    list
-}
-
-/// The same from the last value back: it takes the free place that has so many free ones behind it.
-fn placed(earlier: &[u32]) -> Vec<u32> {
-    let mut places = Places::new(earlier.len());
-    let mut list = vec![0; earlier.len()];
-    for (value, &greater) in (0..earlier.len() as u32).zip(earlier).rev() {
-        list[places.take(value - greater)] = value;
-    }
-    list
 }
 
 fn check_runs(arguments: &Arguments, _: u64) -> Result<(), ArgumentError> {
@@ -299,7 +277,7 @@ mod tests {
                 pairs(units),
             ] {
                 let wanted = wanted.min(pairs(units));
-                let list = disordered(units, wanted, &mut Draw::new(wanted + 1));
+                let list: Vec<u32> = disordered(units, wanted, &mut Draw::new(wanted + 1)).collect();
                 assert_eq!(inversions(&list), wanted, "{units} values");
                 let mut sorted = list;
                 sorted.sort_unstable();
@@ -315,16 +293,6 @@ mod tests {
             let counts = earlier_greater(300_000, wanted, &mut Draw::new(9));
             assert_eq!(counts.iter().map(|&count| u64::from(count)).sum::<u64>(), wanted);
             assert!((0..).zip(&counts).all(|(at, &count)| count <= at));
-            let mut list = placed(&counts);
-            list.sort_unstable();
-            assert!(list.into_iter().eq(0..300_000));
         }
-    }
-
-    #[test]
-    fn both_ways_to_place_values_give_the_same_order() {
-        let earlier = earlier_greater(500, 40_000, &mut Draw::new(3));
-        assert_eq!(inserted(&earlier), placed(&earlier));
-        assert_eq!(inversions(&inserted(&earlier)), 40_000);
     }
 }
