@@ -17,6 +17,11 @@ pub enum Wait {
         /// Visits that are to be made again because of it.
         visits: u64,
     },
+    /// The right to place binaries in a store or to put them back, which another assay has.
+    Store {
+        /// The other's process and command, where the kernel tells.
+        holder: Option<String>,
+    },
 }
 
 /// One thing that happened.

@@ -255,7 +255,7 @@ fn ready(
     let mut keeping = Keeping { store: &asked.store, limit: asked.store_limit, believe: true };
     loop {
         let ready = sides::prepare(&asked.what, &asked.folder, keeping, on)?;
-        let work = CompareWorkspace::new(asked, cpu)?;
+        let work = CompareWorkspace::new(asked, cpu, on)?;
         on(Event::Phase { name: "first runs".into() });
         match try_out(asked, &work, &ready.sides)? {
             Ok(tried) => return Ok((ready, work, tried)),
@@ -290,8 +290,8 @@ struct CompareWorkspace {
 }
 
 impl CompareWorkspace {
-    fn new(asked: &CompareRequest, cpu: usize) -> Result<CompareWorkspace> {
-        let place = Workplace::new(&asked.store)
+    fn new(asked: &CompareRequest, cpu: usize, on: &mut dyn FnMut(Event)) -> Result<CompareWorkspace> {
+        let place = Workplace::new(&asked.store, on)
             .with_context(|| format!("cannot create a folder in {}", asked.store.display()))?;
         Ok(CompareWorkspace { scratch: place.folder().join("scratch"), place, cpu: asked.pin.then_some(cpu) })
     }

@@ -11,13 +11,16 @@
 //! Who lives is told by a lock, which the kernel takes from whoever dies: a number says nothing across containers, nor when it
 //! is given again. Folders are made and put back one at a time per store, so nobody builds while another puts back.
 
+use crate::lead::turn;
 use crate::store::mark;
-use assay_linux::{lock, output};
+use assay_linux::{interrupt, lock, output};
+use assay_pure::event::{Event, Wait};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// What a process of ours works in, within the store.
 const PREFIX: &str = "comparing-";
@@ -29,6 +32,10 @@ const MARK: &str = "made-here";
 const ALIVE: &str = "alive.lock";
 /// and whoever makes or removes such folders, in the store.
 const ONE: &str = "comparing.lock";
+/// How often one who waits for that lock looks whether it is free,
+const LOOK: Duration = Duration::from_millis(5);
+/// and tells that it waits.
+const TOLD: Duration = Duration::from_secs(1);
 
 /// The folder that a process of ours works in. As long as it is there nobody puts back what its lists name.
 #[derive(Debug)]
@@ -38,13 +45,13 @@ pub struct Workplace {
 }
 
 impl Workplace {
-    /// Makes one in the store, which is made where there is none.
+    /// Makes one in the store, which is made where there is none. Another that makes or removes one there is waited for.
     ///
     /// # Errors
-    /// The store cannot be written, or is a folder that is not assay's.
-    pub fn new(store: &Path) -> io::Result<Workplace> {
+    /// The store cannot be written, or is a folder that is not assay's; or the user asks to stop while another is waited for.
+    pub fn new(store: &Path, on: &mut dyn FnMut(Event)) -> io::Result<Workplace> {
         mark::claim(store).map_err(io::Error::other)?;
-        let _one = one(store)?;
+        let _one = one(store, on)?;
         // In another container another process can have the same number.
         let mut names = (0..).map(|nth| format!("{PREFIX}{}-{nth}", std::process::id()));
         let folder = loop {
@@ -69,7 +76,7 @@ impl Workplace {
 impl Drop for Workplace {
     fn drop(&mut self) {
         // Nobody looks into it while it goes.
-        let _one = self.folder.parent().map(one);
+        let _one = self.folder.parent().map(|store| one(store, &mut |_| ()));
         let _ = remove(&self.folder);
     }
 }
@@ -129,12 +136,16 @@ pub fn note(folder: &Path, displaced: &[Displaced]) -> io::Result<()> {
 ///
 /// # Errors
 /// A file cannot be put back; its folder is then kept.
-pub fn put_back(store: &Path, replace: impl Fn(&Path, &Path) -> io::Result<()>) -> io::Result<Vec<PathBuf>> {
+pub fn put_back(
+    store: &Path,
+    replace: impl Fn(&Path, &Path) -> io::Result<()>,
+    on: &mut dyn FnMut(Event),
+) -> io::Result<Vec<PathBuf>> {
     let mut done = Vec::new();
     if !mark::is_store(store) {
         return Ok(done);
     }
-    let _one = one(store)?;
+    let _one = one(store, on)?;
     for folder in workplaces(store).filter(|folder| lists(folder).all(|list| list.is_ok())) {
         // Held until the folder is gone.
         let alive = lock::open(&folder.join(ALIVE))?;
@@ -173,10 +184,37 @@ fn forget(folder: &Path) {
     }
 }
 
-/// The right to make such folders and to put back, until it is dropped. The file stays: were it removed, another could be locked.
-fn one(store: &Path) -> io::Result<File> {
-    let file = lock::open(&store.join(ONE))?;
-    file.lock()?;
+/// The right to make such folders and to put back, until it is dropped; who has it now is told at once and then every second.
+/// The file stays: were it removed, another could be locked.
+fn one(store: &Path, on: &mut dyn FnMut(Event)) -> io::Result<File> {
+    let path = store.join(ONE);
+    let file = lock::open(&path)?;
+    let (began, mut told) = (Instant::now(), None::<(Instant, Option<String>)>);
+    loop {
+        match file.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if interrupt::asked() => {
+                return Err(io::Error::new(
+                    io::ErrorKind::Interrupted,
+                    "stopped while another assay was waited for",
+                ));
+            }
+            Err(TryLockError::WouldBlock) => (),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        if told.as_ref().is_none_or(|(at, _)| at.elapsed() >= TOLD) {
+            let holder = told.map_or_else(|| lock::holder(&path).map(turn::named), |(_, holder)| holder);
+            on(Event::Waiting {
+                wait: Wait::Store { holder: holder.clone() },
+                seconds: began.elapsed().as_secs_f64(),
+            });
+            told = Some((Instant::now(), holder));
+        }
+        std::thread::sleep(LOOK);
+    }
+    if told.is_some() {
+        on(Event::WaitOver);
+    }
     Ok(file)
 }
 
@@ -287,7 +325,7 @@ mod tests {
     /// A store in which a process was killed, with the file it displaced: its path and the store.
     fn killed(root: &Path) -> (PathBuf, PathBuf) {
         let store = root.join("store");
-        let workplace = Workplace::new(&store).unwrap();
+        let workplace = Workplace::new(&store, &mut |_| ()).unwrap();
         let path = displace(root, workplace.folder());
         // Its lock goes, its folder stays.
         let Workplace { folder: _, _alive: alive } = &*std::mem::ManuallyDrop::new(workplace);
@@ -304,11 +342,11 @@ mod tests {
     fn what_a_killed_process_displaced_is_put_back_once() {
         let root = tempfile::tempdir().unwrap();
         let (path, store) = killed(root.path());
-        assert_eq!(put_back(&store, replace).unwrap(), std::slice::from_ref(&path));
+        assert_eq!(put_back(&store, replace, &mut |_| ()).unwrap(), std::slice::from_ref(&path));
         assert_eq!(fs::read_to_string(&path).unwrap(), "built");
         assert_eq!(folders(&store), 0);
-        assert!(put_back(&store, replace).unwrap().is_empty());
-        assert!(put_back(&root.path().join("none"), replace).unwrap().is_empty());
+        assert!(put_back(&store, replace, &mut |_| ()).unwrap().is_empty());
+        assert!(put_back(&root.path().join("none"), replace, &mut |_| ()).unwrap().is_empty());
         assert!(!root.path().join("none").exists(), "a store is not made for it");
     }
 
@@ -339,7 +377,7 @@ mod tests {
             if marked {
                 fs::write(store.join("comparing-1-0/side-0").join(MARK), "").unwrap();
             }
-            assert!(put_back(&store, replace).unwrap().is_empty(), "{list}");
+            assert!(put_back(&store, replace, &mut |_| ()).unwrap().is_empty(), "{list}");
             assert_eq!(fs::read_to_string(&path).unwrap(), "the user's");
             assert_eq!(foreign(&store), [store.join("comparing-1-0/side-0").join(LIST)]);
             assert_eq!(folders(&store), 1, "what it is is for the user to say");
@@ -363,7 +401,7 @@ mod tests {
                 let mark = Mark { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) };
                 fs::write(side.join(LIST), serde_json::to_vec(&Noted { mark, files }).unwrap()).unwrap();
             }
-            assert!(put_back(&store, replace).unwrap().is_empty(), "{name}");
+            assert!(put_back(&store, replace, &mut |_| ()).unwrap().is_empty(), "{name}");
             assert_eq!(fs::read_to_string(&path).unwrap(), "placed");
             assert_eq!(foreign(&store), [side.join(LIST)]);
         }
@@ -380,7 +418,7 @@ mod tests {
         let copy = root.path().join("copy");
         let copied = std::process::Command::new("cp").arg("-a").args([&store, &copy]).status().unwrap();
         assert!(copied.success());
-        assert!(put_back(&copy, replace).unwrap().is_empty());
+        assert!(put_back(&copy, replace, &mut |_| ()).unwrap().is_empty());
         assert_eq!((fs::read_to_string(&path).unwrap().as_str(), foreign(&copy).len()), ("placed", 1));
         assert!(foreign(&store).is_empty());
     }
@@ -394,7 +432,7 @@ mod tests {
         // In whatever order the rest goes.
         fs::remove_file(folder.join("side-0").join(MARK)).unwrap();
         assert!(foreign(&store).is_empty());
-        assert!(put_back(&store, replace).unwrap().is_empty());
+        assert!(put_back(&store, replace, &mut |_| ()).unwrap().is_empty());
         assert_eq!((folders(&store), fs::read_to_string(&path).unwrap().as_str()), (0, "placed"));
     }
 
@@ -408,7 +446,7 @@ mod tests {
             fs::write(named(name).join("page"), "precious").unwrap();
         }
         std::os::unix::fs::symlink("page", named("linked").join(ALIVE)).unwrap();
-        assert_eq!(put_back(&store, replace).unwrap(), [path]);
+        assert_eq!(put_back(&store, replace, &mut |_| ()).unwrap(), [path]);
         assert_eq!(folders(&store), 2);
         assert_eq!(entries(&named("notes")), [named("notes").join("page")]);
         assert_eq!(entries(&named("linked")).len(), 2);
@@ -420,8 +458,8 @@ mod tests {
         let mine = root.path().join("comparing-notes");
         fs::create_dir(&mine).unwrap();
         fs::write(mine.join(ALIVE), "").unwrap();
-        assert!(put_back(root.path(), replace).unwrap().is_empty());
-        assert!(Workplace::new(root.path()).is_err());
+        assert!(put_back(root.path(), replace, &mut |_| ()).unwrap().is_empty());
+        assert!(Workplace::new(root.path(), &mut |_| ()).is_err());
         assert_eq!(entries(root.path()), [mine]);
     }
 
@@ -432,7 +470,7 @@ mod tests {
         let elsewhere = root.path().join("elsewhere");
         fs::rename(&path, &elsewhere).unwrap();
         std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
-        assert!(put_back(&store, replace).unwrap().is_empty());
+        assert!(put_back(&store, replace, &mut |_| ()).unwrap().is_empty());
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "placed");
         assert!(path.is_symlink());
     }
@@ -443,7 +481,7 @@ mod tests {
         let (path, store) = killed(root.path());
         let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
         File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
-        assert!(put_back(&store, replace).unwrap().is_empty());
+        assert!(put_back(&store, replace, &mut |_| ()).unwrap().is_empty());
         assert_eq!(fs::read_to_string(&path).unwrap(), "placed");
     }
 
@@ -456,7 +494,7 @@ mod tests {
             fs::remove_file(&path).unwrap();
             fs::write(&path, text).unwrap();
             dated_as(&path, &kept);
-            put_back(&store, replace).unwrap();
+            put_back(&store, replace, &mut |_| ()).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), back);
         }
     }
@@ -470,7 +508,7 @@ mod tests {
             replace(path, kept)
         };
         let all = || {
-            let done = put_back(&store, slow).unwrap();
+            let done = put_back(&store, slow, &mut |_| ()).unwrap();
             // Whoever returns finds it done.
             assert_eq!(fs::read_to_string(&path).unwrap(), "built");
             done.len()
@@ -485,9 +523,9 @@ mod tests {
     #[test]
     fn each_process_has_a_folder_of_its_own_and_leaves_none() {
         let root = tempfile::tempdir().unwrap();
-        let [first, second] = [(); 2].map(|()| Workplace::new(root.path()).unwrap());
+        let [first, second] = [(); 2].map(|()| Workplace::new(root.path(), &mut |_| ()).unwrap());
         assert_ne!(first.folder(), second.folder());
-        assert!(put_back(root.path(), replace).unwrap().is_empty());
+        assert!(put_back(root.path(), replace, &mut |_| ()).unwrap().is_empty());
         assert!(first.folder().is_dir() && second.folder().is_dir());
         drop((first, second));
         assert_eq!(folders(root.path()), 0);
@@ -496,7 +534,7 @@ mod tests {
     #[test]
     fn another_process_keeps_what_it_displaced_until_it_dies() {
         if let Some(root) = std::env::var_os(SECOND).map(PathBuf::from) {
-            let workplace = Workplace::new(&root.join("store")).unwrap();
+            let workplace = Workplace::new(&root.join("store"), &mut |_| ()).unwrap();
             displace(&root, workplace.folder());
             fs::write(root.join("displaced"), "").unwrap();
             // Until it is killed.
@@ -517,11 +555,28 @@ mod tests {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
         let (store, path) = (root.path().join("store"), root.path().join("program"));
-        assert!(put_back(&store, replace).unwrap().is_empty());
+        assert!(put_back(&store, replace, &mut |_| ()).unwrap().is_empty());
         assert_eq!(fs::read_to_string(&path).unwrap(), "placed");
         second.kill().unwrap();
         second.wait().unwrap();
-        assert_eq!(put_back(&store, replace).unwrap(), std::slice::from_ref(&path));
+        assert_eq!(put_back(&store, replace, &mut |_| ()).unwrap(), std::slice::from_ref(&path));
         assert_eq!(fs::read_to_string(&path).unwrap(), "built");
+    }
+    #[test]
+    fn who_waits_for_another_says_so_at_once_and_when_it_is_over() {
+        let root = tempfile::tempdir().unwrap();
+        mark::claim(root.path()).unwrap();
+        let mut held = Some(one(root.path(), &mut |_| panic!("nobody has it")).unwrap());
+        let mut told = Vec::new();
+        let place = Workplace::new(root.path(), &mut |event| {
+            told.push(event);
+            // What is waited for comes now.
+            drop(held.take());
+        });
+        assert!(place.is_ok());
+        let [Event::Waiting { wait: Wait::Store { .. }, seconds }, Event::WaitOver] = &told[..] else {
+            panic!("{told:?}")
+        };
+        assert!(*seconds < 1.0, "{seconds}");
     }
 }

@@ -286,7 +286,7 @@ pub fn put_back(store: &Path, on: &mut dyn FnMut(Event)) -> Result<()> {
         Some(known) => replace(path, kept, known).map(drop),
         None => Ok(()),
     };
-    for path in left_behind::put_back(store, again).with_context(context)? {
+    for path in left_behind::put_back(store, again, on).with_context(context)? {
         on(Event::Warning(format!(
             "{} was restored: an earlier comparison was killed while it measured another placement of it",
             path.display()

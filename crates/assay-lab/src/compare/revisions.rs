@@ -7,6 +7,7 @@ use super::left_behind::Workplace;
 use crate::lead::git::{bytes, git, path, text};
 use crate::lead::{Hold, Misuse, Unable, hold};
 use anyhow::{Context, Result};
+use assay_pure::event::Event;
 use assay_pure::words;
 use std::path::{Path, PathBuf};
 
@@ -111,7 +112,7 @@ impl Repository {
     ///
     /// # Errors
     /// There is no commit yet, files are unmerged, the store cannot be written.
-    pub fn working_tree(&self, store: &Path) -> Result<Revision> {
+    pub fn working_tree(&self, store: &Path, on: &mut dyn FnMut(Event)) -> Result<Revision> {
         let head = self.revision("HEAD")?;
         let name = "the working tree".to_owned();
         let refused = |said: String| {
@@ -130,7 +131,7 @@ impl Repository {
         if !bytes(git(&self.root).args(["ls-files", "--unmerged"]))?.map_err(refused)?.is_empty() {
             return Err(refused("some files are unmerged".into()).into());
         }
-        let tree = self.write_tree(store)?.map_err(refused)?;
+        let tree = self.write_tree(store, on)?.map_err(refused)?;
         let line = |words: &[&str]| text(git(&self.root).args(words));
         if line(&["rev-parse", &format!("{}^{{tree}}", head.commit)])?.map_err(refused)? == tree {
             return Ok(Revision { name, note, ..head });
@@ -147,8 +148,9 @@ impl Repository {
     }
 
     /// The tracked files as they are now, as a tree of git's.
-    fn write_tree(&self, store: &Path) -> Result<Result<String, String>> {
-        let place = Workplace::new(store).with_context(|| format!("cannot write in {}", store.display()))?;
+    fn write_tree(&self, store: &Path, on: &mut dyn FnMut(Event)) -> Result<Result<String, String>> {
+        let place =
+            Workplace::new(store, on).with_context(|| format!("cannot write in {}", store.display()))?;
         let index = place.folder().join("index");
         let theirs = match path(git(&self.root).args(["rev-parse", "--git-path", "index"]))? {
             Ok(theirs) => self.root.join(theirs),
@@ -336,7 +338,8 @@ mod tests {
         let store = tempfile::tempdir().unwrap();
         let trees = store.path().join("trees");
         let found = Repository::find(folder.path()).unwrap();
-        let sides = [found.revision("HEAD~1").unwrap(), found.working_tree(store.path()).unwrap()];
+        let sides =
+            [found.revision("HEAD~1").unwrap(), found.working_tree(store.path(), &mut |_| ()).unwrap()];
         for revision in sides {
             found.forget(&revision, &trees).unwrap();
             found.check_out(&revision, &trees).unwrap();
@@ -399,7 +402,7 @@ mod tests {
         run(&shallow, &["add", "."]);
         let store = tempfile::tempdir().unwrap();
         let found = Repository::find(&shallow).unwrap();
-        let changed = found.working_tree(store.path()).unwrap();
+        let changed = found.working_tree(store.path(), &mut |_| ()).unwrap();
         let (tree, _) = found.check_out(&changed, &store.path().join("trees")).unwrap();
         assert_eq!(std::fs::read_to_string(tree.join("a")).unwrap(), "TEXT");
         assert!(run(&tree, &["describe", "--dirty"]).starts_with("v1-1-g"));
@@ -415,11 +418,11 @@ mod tests {
         let found = Repository::find(folder.path()).unwrap();
         for text in ["3", "4", "5"] {
             std::fs::write(folder.path().join("a"), text).unwrap();
-            let changed = found.working_tree(store.path()).unwrap();
+            let changed = found.working_tree(store.path(), &mut |_| ()).unwrap();
             let (tree, _) = found.check_out(&changed, &trees).unwrap();
             assert_eq!(std::fs::read_to_string(tree.join("a")).unwrap(), text);
             std::thread::sleep(std::time::Duration::from_millis(1100));
-            assert_eq!(found.working_tree(store.path()).unwrap(), changed, "a second later");
+            assert_eq!(found.working_tree(store.path(), &mut |_| ()).unwrap(), changed, "a second later");
         }
         assert_eq!(std::fs::read_dir(store.path().join(CHANGED)).unwrap().count(), 1);
         let left =
@@ -444,7 +447,9 @@ mod tests {
             std::fs::write(folder.join("a"), "changed").unwrap();
             let found = Repository::find(&below).unwrap();
             let store = below.join("store");
-            for revision in [found.revision("HEAD").unwrap(), found.working_tree(&store).unwrap()] {
+            for revision in
+                [found.revision("HEAD").unwrap(), found.working_tree(&store, &mut |_| ()).unwrap()]
+            {
                 let (there, _) = found.check_out(&revision, &store.join("trees")).unwrap();
                 assert_eq!(std::fs::read(there.join("named")).unwrap(), name);
             }
@@ -496,11 +501,11 @@ mod tests {
         let folder = repository();
         let trees = tempfile::tempdir().unwrap();
         let found = Repository::find(folder.path()).unwrap();
-        let clean = found.working_tree(trees.path()).unwrap();
+        let clean = found.working_tree(trees.path(), &mut |_| ()).unwrap();
         assert_eq!((clean.commit, clean.note), (found.revision("HEAD").unwrap().commit, None));
         std::fs::write(folder.path().join("a"), "3").unwrap();
         std::fs::write(folder.path().join("new"), "new").unwrap();
-        let changed = found.working_tree(trees.path()).unwrap();
+        let changed = found.working_tree(trees.path(), &mut |_| ()).unwrap();
         assert!(changed.note.as_ref().unwrap().starts_with("not built: 1 untracked file;"), "{changed:?}");
         let (tree, _) = found.check_out(&changed, trees.path()).unwrap();
         assert_eq!(std::fs::read_to_string(tree.join("a")).unwrap(), "3");

@@ -126,7 +126,7 @@ pub fn prepare(
         }
         What::Revisions { build, bench, baseline, candidate } => {
             let repository = Repository::find(folder)?;
-            let revisions = revisions(&repository, baseline, candidate.as_deref(), store)?;
+            let revisions = revisions(&repository, baseline, candidate.as_deref(), store, on)?;
             let mut ready =
                 ReadySides { sides: Vec::new(), warnings: Vec::new(), unlinked: None, holds: Vec::new() };
             if candidate.is_some() && repository.is_dirty()? {
@@ -211,11 +211,12 @@ fn revisions(
     baseline: &str,
     candidate: Option<&str>,
     store: &Path,
+    on: &mut dyn FnMut(Event),
 ) -> Result<[Revision; 2]> {
     let baseline = repository.revision(baseline)?;
     let candidate = match candidate {
         Some(name) => repository.revision(name)?,
-        None => repository.working_tree(store)?,
+        None => repository.working_tree(store, on)?,
     };
     if baseline.commit == candidate.commit {
         return Err(Misuse(format!(

@@ -32,11 +32,7 @@ pub fn take(cpu: usize, on: &mut dyn FnMut(Event)) -> Result<Option<Turn>> {
     let (mut has_waited, mut holder) = (false, None);
     let mut waiting = |waited: Duration, measuring: &Path| {
         if !std::mem::replace(&mut has_waited, true) {
-            let process = lock::holder(measuring);
-            holder = process.map(|id| match lock::command_of(id) {
-                Some(command) => format!("process {id}, {command}"),
-                None => format!("process {id}"),
-            });
+            holder = lock::holder(measuring).map(named);
         }
         let wait = Wait::Turn { cpu, holder: holder.clone() };
         on(Event::Waiting { wait, seconds: waited.as_secs_f64() });
@@ -60,6 +56,19 @@ pub fn is_taken(cpu: usize) -> Result<bool> {
     let path = folder.join(lock_file(cpu, "measuring"));
     let file = lock::open_own(&path).context("cannot open the lock file by which campaigns take turns")?;
     Ok(matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// The process that measures on a processor now, as far as the kernel tells.
+pub fn holder(cpu: usize) -> Option<u32> {
+    lock::holder(&lock::runtime_folder().ok()?.join(lock_file(cpu, "measuring")))
+}
+
+/// A process with its command: "process 4711, assay run sums.toml".
+pub fn named(process: u32) -> String {
+    match lock::command_of(process) {
+        Some(command) => format!("process {process}, {command}"),
+        None => format!("process {process}"),
+    }
 }
 
 /// Waits for the turn; `waiting` is told at once and then every second for how long, and whose lock it is. None if

@@ -64,7 +64,7 @@ pub fn run(asked: &StagesRequest, on: &mut dyn FnMut(Event)) -> Result<EndedSess
     refuse_too_many(asked, &wanted)?;
     // Ahead of the builds, which may take a placed binary for their own.
     put_back(&asked.store, on)?;
-    let work = DiaryWorkspace::new(asked, cpu)?;
+    let work = DiaryWorkspace::new(asked, cpu, on)?;
     let prepared = prepare(asked, &work, &wanted, on)?;
     let spec = spec_of(asked, &prepared, affordable(asked, &prepared, &wanted.new)?);
     let (lead, spec) = begin_or_resume(asked, &ledger, &machine, spec, (&prepared, cpu), on)?;

@@ -27,8 +27,8 @@ impl DiaryWorkspace {
     ///
     /// # Errors
     /// The store cannot be written.
-    pub fn new(asked: &StagesRequest, cpu: usize) -> Result<DiaryWorkspace> {
-        let place = Workplace::new(&asked.store)
+    pub fn new(asked: &StagesRequest, cpu: usize, on: &mut dyn FnMut(Event)) -> Result<DiaryWorkspace> {
+        let place = Workplace::new(&asked.store, on)
             .with_context(|| format!("cannot create a folder in {}", asked.store.display()))?;
         let scratch = place.folder().join("scratch");
         Ok(DiaryWorkspace {

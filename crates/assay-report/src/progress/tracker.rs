@@ -164,6 +164,10 @@ fn waits(wait: &Wait, seconds: f64) -> String {
             "waits for core {cpu}{so_far}: other programs share it, {} to repeat",
             words::plural(*visits, "visit")
         ),
+        Wait::Store { holder } => {
+            let holder = holder.as_ref().map_or(String::new(), |holder| format!(", {holder}"));
+            format!("waits for the store{so_far}: another assay places binaries or puts them back{holder}")
+        }
     }
 }
 
