@@ -16,6 +16,7 @@ pub mod examine;
 pub mod executed;
 pub mod factors;
 pub mod held;
+mod identify;
 pub mod judge;
 mod lead;
 pub mod left_behind;

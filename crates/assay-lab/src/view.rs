@@ -8,7 +8,7 @@ mod pages;
 mod samples;
 mod state;
 
-pub use list::{Judge, ListRequest, list};
+pub use list::{Judge, ListRequest, known_answer, list};
 pub use lookup::{Newest, experiment_named, named, named_in_ledger, newest};
 pub use pages::AnyPage;
 pub use state::{State, is_measured, state};
@@ -16,7 +16,7 @@ pub use state::{State, is_measured, state};
 use crate::campaign::compose::facts_of;
 use crate::campaign::observe::{self, Observed};
 use crate::lead::command::quoted;
-use crate::store::{Kept, KeptRow, Led, Ledger, SessionRow};
+use crate::store::{ImportedRow, Kept, KeptRow, Led, Ledger, SessionRow, SideRow};
 use crate::{campaign, compare, stages, sweep};
 use anyhow::{Context, Result};
 use assay_pure::stages::Diary;
@@ -81,14 +81,28 @@ pub fn pages_folder(ledger: &Path) -> PathBuf {
     kept::folder_of(ledger)
 }
 
+/// A thing with its samples, where that takes no time that one would feel: it was kept so, or has few samples.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn shown_at_once(ledger: &Ledger, row: &KeptRow) -> Result<Option<Shown>> {
+    /// Samples, or visits of a comparison: judging them takes a tenth of a second.
+    const FEW: u64 = 20_000;
+    if let Some(shown) = kept::get(ledger, row) {
+        return Ok(Some(shown));
+    }
+    if state::samples(ledger, row)? > FEW { Ok(None) } else { composed(ledger, row).map(Some) }
+}
+
 /// A thing with its samples.
 ///
 /// # Errors
 /// The ledger cannot be read.
 pub fn shown(ledger: &Ledger, row: &KeptRow) -> Result<Shown> {
-    if let Some(shown) = kept::get(ledger, row) {
-        return Ok(shown);
-    }
+    kept::get(ledger, row).map_or_else(|| composed(ledger, row), Ok)
+}
+
+fn composed(ledger: &Ledger, row: &KeptRow) -> Result<Shown> {
     match row.kind {
         Kept::Campaign => {
             let (page, observed) = campaign::compose::page_and_samples(ledger, row.id)?;
@@ -108,14 +122,53 @@ pub fn of_history(ledger: &Ledger, page: &HistoryPage) -> Result<Shown> {
     let newest = page.runs.iter().rev().find_map(|run| run.id.parse().ok());
     let row = newest.map(|id| ledger.campaign(id)).transpose()?.flatten();
     let shown = Shown { next: page.next.clone(), ..Shown::alone(serde_json::to_value(page)?) };
-    let Some(row) = row else { return Ok(shown) };
+    let imports = ledger.imports_of(&page.name)?;
+    let imported = commands_of(&imports, &page.name);
+    let Some(row) = row else {
+        return Ok(if imports.is_empty() {
+            shown
+        } else {
+            let repeats = Repeats { inputs: files_of_imports(&imports), ..Repeats::default() };
+            Shown { command: Some(imported), repeats: Some(repeats), ..shown }
+        });
+    };
+    let mut repeats = campaign::compose::repeats(ledger, &[row.id])?;
+    repeats.inputs.extend(files_of_imports(&imports));
+    let commands = ledger
+        .command_of(Led::Campaign, row.id)?
+        .into_iter()
+        .chain((!imports.is_empty()).then_some(imported));
     Ok(Shown {
-        command: ledger.command_of(Led::Campaign, row.id)?,
+        command: commands.reduce(|one, other| format!("{one}\n{other}")),
         file: Some(file_of(&row.experiment, &row.experiment_text)),
-        repeats: Some(campaign::compose::repeats(ledger, &[row.id])?),
+        repeats: Some(repeats),
         version: ledger.version_of(row.id)?,
         ..shown
     })
+}
+
+/// The commands that import these files again, the oldest measurement first.
+fn commands_of(imports: &[ImportedRow], name: &str) -> String {
+    let one = |import: &ImportedRow| {
+        let file = &import.file;
+        let mut words =
+            vec![format!("assay import {} {} --name {}", file.tool, quoted(&file.file), quoted(name))];
+        words.push(format!("--at {}", campaign::compose::rfc3339(file.measured_at)));
+        words.extend((!file.machine.is_empty()).then(|| format!("--machine {}", quoted(&file.machine))));
+        words.extend(file.revision.as_ref().map(|revision| format!("--revision {}", quoted(revision))));
+        words.join(" ")
+    };
+    imports.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+fn files_of_imports(imports: &[ImportedRow]) -> Vec<RepeatedInput> {
+    let one = |import: &ImportedRow| RepeatedInput {
+        name: import.file.file.clone(),
+        recipe: Some(format!("imported: {}", import.file.tool)),
+        bytes: None,
+        digest: import.file.digest.clone(),
+    };
+    imports.iter().map(one).collect()
 }
 
 /// Every sample of a thing as CSV (RFC 4180).
@@ -162,10 +215,34 @@ fn of_comparison(ledger: &Ledger, page: &ComparePage) -> Result<Shown> {
         next: assay_report::compare::next(page),
         samples: Some(samples),
         command: ledger.command_of(Led::Comparison, id)?,
-        repeats: Some(Repeats { machine: facts_of(&row.machine), ..Repeats::default() }),
+        repeats: Some(Repeats {
+            machine: facts_of(&row.machine),
+            inputs: files_of(&ledger.sides(id)?),
+            ..Repeats::default()
+        }),
         caches: caches_of(&row.machine),
         ..Shown::alone(serde_json::to_value(page)?)
     })
+}
+
+/// The binaries and files of a comparison's sides, as far as they were identified; one that both sides have once.
+fn files_of(sides: &[SideRow]) -> Vec<RepeatedInput> {
+    let mut found: Vec<RepeatedInput> = Vec::new();
+    for side in sides {
+        for file in side.links.as_array().into_iter().flatten() {
+            let Some(digest) = file["sha256"].as_str() else { continue };
+            let (name, is_linked) = match file["output"].as_str() {
+                Some(output) => (format!("{output} of {}", side.name), true),
+                None => (file["named"].as_str().unwrap_or_default().to_owned(), false),
+            };
+            if found.iter().any(|known| known.name == name && known.digest == digest) {
+                continue;
+            }
+            let recipe = is_linked.then(|| "the build, as it was linked".to_owned());
+            found.push(RepeatedInput { name, recipe, bytes: None, digest: digest.to_owned() });
+        }
+    }
+    found
 }
 
 fn of_sweep(ledger: &Ledger, page: &SweepPage) -> Result<Shown> {

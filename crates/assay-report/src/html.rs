@@ -18,6 +18,7 @@ use assay_pure::inputs::digest::digest;
 use assay_pure::limits::Limits;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Draws axes, scales and marks. Both libraries are from their registry's package, as `scripts/page/vendor.sh` says.
 const D3: &str = include_str!("html/vendor/d3.min.js");
@@ -144,51 +145,91 @@ pub struct Served<'a> {
     pub home: Option<&'a str>,
     /// Where the state of what is being measured is asked for.
     pub live: Option<&'a str>,
+    /// Where the pages are asked for, as [`Prepared::data`] has them: the document shows what it has until they have come.
+    pub data: Option<&'a str>,
 }
 
+/// A list as it is served.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Listed<'a> {
+    /// Its rows.
+    #[serde(flatten)]
+    pub page: &'a ListPage,
+    /// The experiment whose measurements they are; none: everybody's.
+    pub experiment: Option<&'a str>,
+    /// What those that are under way do now, by their paths.
+    pub now: &'a BTreeMap<String, String>,
+}
+
+/// What a document has beside its pages.
 #[derive(Serialize)]
-struct Data<'a> {
-    shown: &'a [Shown],
-    listing: Option<&'a ListPage>,
+struct Frame<'a> {
+    listing: Option<Listed<'a>>,
     made: String,
     home: Option<&'a str>,
     live: Option<&'a str>,
+    data: Option<&'a str>,
+}
+
+/// One page, or two side by side, written once for whatever document or request needs them.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    title: String,
+    /// What is read without scripts.
+    plain: String,
+    /// A list of [`Shown`].
+    json: String,
+}
+
+impl Prepared {
+    /// These pages.
+    pub fn of(shown: &[Shown]) -> Self {
+        let text = |key: &str| shown.first().map_or("", |one| one.text(key));
+        let title = ["experiment", "diary", "name", "question", "schema"]
+            .into_iter()
+            .map(text)
+            .find(|text| !text.is_empty());
+        Self {
+            title: title.unwrap_or_default().to_owned(),
+            plain: format!("<h1>{}</h1><p>{}</p>", escaped(text("question")), escaped(text("answer"))),
+            json: serde_json::to_string(shown).expect("a page has only string keys"),
+        }
+    }
+
+    /// The document that shows them.
+    pub fn document(&self, served: Served<'_>) -> String {
+        whole(&self.title, &self.plain, &self.json, None, served)
+    }
+
+    /// Only they, as JSON: what a document asks for that was sent before they were made.
+    pub fn data(&self) -> String {
+        format!("{{\"shown\":{}}}", self.json)
+    }
 }
 
 /// The document of one page, or of two side by side.
 pub fn document(shown: &[Shown], served: Served<'_>) -> String {
-    let text = |key: &str| shown.first().map_or("", |one| one.text(key));
-    let title = ["experiment", "diary", "name", "question", "schema"]
-        .into_iter()
-        .map(text)
-        .find(|text| !text.is_empty());
-    let plain = format!("<h1>{}</h1><p>{}</p>", escaped(text("question")), escaped(text("answer")));
-    whole(title.unwrap_or_default(), &plain, shown, None, served)
+    Prepared::of(shown).document(served)
 }
 
 /// The list of what a ledger has.
-pub fn listing(listing: &ListPage, served: Served<'_>) -> String {
+pub fn listing(listed: Listed<'_>, served: Served<'_>) -> String {
     let link = |row: &ListRow| {
         format!("<li><a href=\"/{0}\">{0}</a> {1}</li>", escaped(&row.path), escaped(&row.name))
     };
-    let plain = format!("<ul>{}</ul>", listing.rows.iter().map(link).collect::<String>());
-    whole(&listing.ledger, &plain, &[], Some(listing), served)
+    let plain = format!("<ul>{}</ul>", listed.page.rows.iter().map(link).collect::<String>());
+    whole(listed.experiment.unwrap_or(&listed.page.ledger), &plain, "[]", Some(listed), served)
 }
 
-/// `plain` is what is read without scripts.
-fn whole(
-    title: &str,
-    plain: &str,
-    shown: &[Shown],
-    listing: Option<&ListPage>,
-    served: Served<'_>,
-) -> String {
+/// `plain` is what is read without scripts, `shown` the pages' JSON.
+fn whole(title: &str, plain: &str, shown: &str, listing: Option<Listed<'_>>, served: Served<'_>) -> String {
     let made = format!(
         "Made by assay {}. Drawn with D3 and Observable Plot; their licences are in this file.",
         env!("CARGO_PKG_VERSION")
     );
-    let data = Data { shown, listing, made, home: served.home, live: served.live };
-    let data = serde_json::to_string(&data).expect("a page has only string keys");
+    let frame = Frame { listing, made, home: served.home, live: served.live, data: served.data };
+    let frame = serde_json::to_string(&frame).expect("a page has only string keys");
+    let data = format!("{{\"shown\":{shown},{}", &frame[1..]);
     let parts = [
         head(title, served),
         format!("<noscript>{plain}</noscript>\n"),
@@ -201,7 +242,7 @@ fn whole(
 }
 
 fn head(title: &str, served: Served<'_>) -> String {
-    let connect = if served.live.is_some() { "'self'" } else { "'none'" };
+    let connect = if served.live.is_some() || served.data.is_some() { "'self'" } else { "'none'" };
     let scripts: Vec<String> = [D3, PLOT, CODE].iter().map(|script| source(script)).collect();
     let styles: Vec<String> = [STYLE, PLOT_STYLE].iter().map(|style| source(style)).collect();
     format!(
@@ -311,6 +352,17 @@ mod tests {
         assert!(!document.contains("unsafe-"));
         assert!(!document.contains(" src=") && !document.contains("<link"));
         assert!(document.len() < 700_000, "{}", document.len());
+    }
+
+    #[test]
+    fn a_document_that_asks_for_its_pages_may_ask_its_own_server_alone() {
+        let prepared = Prepared::of(&[hostile()]);
+        let waiting = Served { data: Some("/data/campaign/1"), ..Served::default() };
+        let document = document(&[], waiting);
+        assert!(document.contains("connect-src 'self'") && document.contains("default-src 'none'"));
+        assert!(document.contains("\"data\":\"/data/campaign/1\""));
+        let read: Value = serde_json::from_str(&prepared.data()).unwrap();
+        assert_eq!(read["shown"][0]["page"]["contrasts"][0]["candidate"], HOSTILE);
     }
 
     #[test]

@@ -121,6 +121,25 @@ fn the_ledger_is_shown_to_this_address_only_and_never_written() {
     assert!(page.contains("assay.campaign/1") && page.contains("connect-src 'none'"));
     assert!(page.contains("Is \\u003c/script\\u003e any faster?"), "foreign text is escaped");
     assert_eq!(server.get("/beside/campaign/1/campaign/1").0, 200);
+    let json = |path: &str| {
+        let (status, head, body) = server.get(path);
+        assert!(status == 200 && head.contains("application/json"), "{path}: {head}");
+        serde_json::from_str::<serde_json::Value>(&body).unwrap()
+    };
+    assert_eq!(json("/data/campaign/1")["shown"][0]["page"]["schema"], "assay.campaign/1");
+    assert_eq!(json("/data/beside/campaign/1/campaign/1")["shown"].as_array().unwrap().len(), 2);
+    let name = list.split("\"name\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let (status, _, page) = server.get(&format!("/experiment/{name}"));
+    assert!(status == 200 && page.contains("\"path\":\"campaign/1\""), "{name}");
+    assert!(
+        page.contains(&format!("\"data\":\"/data/experiment/{name}\""))
+            && page.contains("connect-src 'self'")
+    );
+    let history = json(&format!("/data/experiment/{name}"));
+    assert!(
+        history["shown"][0]["page"]["schema"].as_str().unwrap().starts_with("assay.history/"),
+        "{history}"
+    );
     let (status, _, state) = server.get("/state/campaign/1");
     assert_eq!(status, 200);
     let state: serde_json::Value = serde_json::from_str(&state).unwrap();
@@ -130,6 +149,8 @@ fn the_ledger_is_shown_to_this_address_only_and_never_written() {
         ("/campaign/9", 404),
         ("/sweep/1", 404),
         ("/nothing", 404),
+        ("/experiment/nothing", 404),
+        ("/data/campaign/9", 404),
         ("/../etc/passwd", 404),
         ("/campaign/x", 404),
     ] {
@@ -209,6 +230,25 @@ fn what_is_under_way_says_how_far_it_has_come() {
     assert!(first["text"].as_str().unwrap().starts_with("Under way, or killed: "), "{first}");
     open().execute("DELETE FROM sample WHERE id = (SELECT max(id) FROM sample)", []).unwrap();
     assert_ne!(state()["changed"], first["changed"], "more is to be seen");
+    // Many samples are not waited for: first what is known, then all of it.
+    let ledger_of_many = open();
+    ledger_of_many
+        .execute_batch("CREATE TEMP TABLE few AS SELECT * FROM sample; UPDATE few SET id = NULL")
+        .unwrap();
+    let count =
+        || -> i64 { ledger_of_many.query_row("SELECT count(*) FROM sample", [], |row| row.get(0)).unwrap() };
+    while count() <= 20_000 {
+        ledger_of_many.execute("INSERT INTO sample SELECT * FROM few", []).unwrap();
+    }
+    let (status, _, page) = server.get("/campaign/1");
+    assert_eq!(status, 200);
+    assert!(page.contains("\"data\":\"/data/campaign/1\"") && page.contains("Under way, or killed: "));
+    assert!(
+        page.contains("any faster?") && !page.contains("\"strips\":[["),
+        "it has the question and no samples"
+    );
+    let (status, _, data) = server.get("/data/campaign/1");
+    assert!(status == 200 && data.contains("\"strips\":[["));
     open().execute("UPDATE campaign SET stopped_because = 'decided'", []).unwrap();
     assert_eq!(state()["over"], true);
 }

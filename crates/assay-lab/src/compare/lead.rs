@@ -4,6 +4,7 @@ use super::alike::alike;
 use super::bench::{SidePlayer, SidePlayers};
 use super::code::{BinaryPair, CodeFindings};
 use super::examine::{self, ExamineAsked, examine};
+use super::identify;
 use super::judge;
 use super::left_behind::Workplace;
 use super::measure::{self, VerdictProgress, Where};
@@ -589,18 +590,8 @@ pub(crate) fn planned(ledger: &Ledger, lead: &Lead, on: &mut dyn FnMut(Event)) -
 
 fn put_sides(ledger: &Ledger, comparison: i64, (names, players): &Cast) -> Result<()> {
     for ((number, (name, revision)), player) in (0..).zip(names).zip(players) {
-        let links: Vec<serde_json::Value> = player
-            .binaries
-            .iter()
-            .flat_map(|binaries| {
-                binaries.outputs().zip(binaries.text_bytes()).map(|(output, text_bytes)| {
-                    let below = output.strip_prefix(&player.bench.folder).unwrap_or(output);
-                    json!({"output": below.to_string_lossy(), "text_bytes": text_bytes})
-                })
-            })
-            .collect();
-        let side =
-            SideRow { side: number, name: name.clone(), revision: revision.clone(), links: links.into() };
+        let links = identify::files_of(player);
+        let side = SideRow { side: number, name: name.clone(), revision: revision.clone(), links };
         ledger.put_side(comparison, &side)?;
     }
     Ok(())

@@ -21,9 +21,7 @@ pub struct Hold {
 /// # Errors
 /// The lock file cannot be made there.
 pub fn take(beside: &Path, what: &str) -> Result<Option<Hold>> {
-    let mut name = real(beside);
-    name.push(format!(".{what}.lock"));
-    let path = PathBuf::from(name);
+    let path = lock_file(beside, what);
     let context = || format!("cannot lock {}, the lock file of {what}", path.display());
     loop {
         let file = assay_linux::lock::open(&path).with_context(context)?;
@@ -35,6 +33,17 @@ pub fn take(beside: &Path, what: &str) -> Result<Option<Hold>> {
             Err(TryLockError::Error(error)) => return Err(error).with_context(context),
         }
     }
+}
+
+/// The process that works on something, as far as the kernel tells: not where it runs in another container.
+pub fn holder(beside: &Path, what: &str) -> Option<u32> {
+    assay_linux::lock::holder(&lock_file(beside, what))
+}
+
+fn lock_file(beside: &Path, what: &str) -> PathBuf {
+    let mut name = real(beside);
+    name.push(format!(".{what}.lock"));
+    PathBuf::from(name)
 }
 
 /// A path without links: a ledger that is reached by two names is one ledger. What is not there yet keeps its name.
@@ -105,8 +114,12 @@ mod tests {
     fn lets_only_one_hold_a_thing_and_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let ledger = folder.path().join("ledger.db");
+        assert_eq!(holder(&ledger, "campaign-3"), None);
         let first = take(&ledger, "campaign-3").unwrap();
         assert!(first.is_some());
+        if std::fs::read_to_string("/proc/locks").is_ok_and(|locks| locks.contains("FLOCK")) {
+            assert_eq!(holder(&ledger, "campaign-3"), Some(std::process::id()));
+        }
         assert!(take(&ledger, "campaign-3").unwrap().is_none());
         assert!(take(&ledger, "campaign-4").unwrap().is_some(), "another campaign is another matter");
         assert!(take(&ledger, "comparison-3").unwrap().is_some(), "and so is a comparison");

@@ -1,7 +1,7 @@
 //! Answers in a few words, kept beside the ledger so that a list need not judge every campaign anew: `LEDGER.answers`, JSON.
 //!
 //! Only a copy: what is in it can be made again from the ledger at any time, and is wherever the file is missing, of another build
-//! of assay (its rules may be others), or older than the measurement's end. So it may be removed, and a folder that cannot be
+//! of assay (its rules may be others; until then its answer is shown, and said to be an earlier one's), or older than the measurement's end. So it may be removed, and a folder that cannot be
 //! written costs time only.
 
 use super::Thing;
@@ -16,7 +16,7 @@ use std::time::UNIX_EPOCH;
 /// What was told of a ledger's things.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Answers {
-    /// The build of assay that told it.
+    /// The build of assay that told what does not say by which it was told.
     by: String,
     /// By what is meant.
     told: BTreeMap<String, KeptAnswer>,
@@ -24,28 +24,43 @@ pub struct Answers {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptAnswer {
+    /// The build of assay that told it.
+    #[serde(default)]
+    by: String,
     /// When the measurement ended, Unix seconds: one that went on is told anew.
     ended: f64,
     answer: Brief,
 }
 
 impl Answers {
-    /// Those of a ledger; none where there are none of this build.
+    /// Those of a ledger.
     pub fn of(ledger: &Path) -> Self {
-        let by = this_build();
-        read(&file_of(ledger)).filter(|kept| kept.by == by).unwrap_or(Self { by, told: BTreeMap::new() })
+        let mut found = read(&file_of(ledger)).unwrap_or_default();
+        for kept in found.told.values_mut().filter(|kept| kept.by.is_empty()) {
+            kept.by.clone_from(&found.by);
+        }
+        Self { by: this_build(), ..found }
     }
 
-    /// What was told of a thing that ended; none where it went on since.
+    /// What this build told of a thing that ended; none where it went on since.
     pub fn get(&self, row: &KeptRow) -> Option<&Brief> {
-        let kept = self.told.get(&Thing::from(row).to_string())?;
-        (Some(kept.ended) == row.finished_at).then_some(&kept.answer)
+        self.kept(row).filter(|kept| kept.by == self.by).map(|kept| &kept.answer)
+    }
+
+    /// The same of another build, whose rules may have been others.
+    pub fn of_another_build(&self, row: &KeptRow) -> Option<&Brief> {
+        self.kept(row).filter(|kept| kept.by != self.by).map(|kept| &kept.answer)
+    }
+
+    fn kept(&self, row: &KeptRow) -> Option<&KeptAnswer> {
+        self.told.get(&Thing::from(row).to_string()).filter(|kept| Some(kept.ended) == row.finished_at)
     }
 
     /// Adds what was told; of what has not ended nothing is kept.
     pub fn put(&mut self, row: &KeptRow, answer: Brief) {
         if let Some(ended) = row.finished_at {
-            self.told.insert(Thing::from(row).to_string(), KeptAnswer { ended, answer });
+            let by = self.by.clone();
+            self.told.insert(Thing::from(row).to_string(), KeptAnswer { by, ended, answer });
         }
     }
 
@@ -121,8 +136,18 @@ mod tests {
         assert_eq!(kept.get(&row(Some(2.0))), Some(&answer));
         assert_eq!(kept.get(&row(Some(5.0))), None, "it went on");
         assert_eq!(kept.get(&KeptRow { id: 4, ..row(None) }), None, "it has not ended");
-        std::fs::write(folder.path().join("l.db.answers"), "{\"by\":\"another\",\"told\":{}}").unwrap();
-        assert_eq!(Answers::of(&ledger).get(&row(Some(2.0))), None, "another build's rules may be others");
+        let file = folder.path().join("l.db.answers");
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replace(&this_build(), "another")).unwrap();
+        let old = Answers::of(&ledger);
+        assert_eq!(old.get(&row(Some(2.0))), None, "another build's rules may be others");
+        assert_eq!(old.of_another_build(&row(Some(2.0))), Some(&answer));
+        assert_eq!(old.of_another_build(&row(Some(5.0))), None, "it went on");
+        assert_eq!(kept.of_another_build(&row(Some(2.0))), None);
+        // As files were written that had one build for all.
+        let own = format!("\"by\":\"{}\",\"ended\"", this_build());
+        std::fs::write(&file, text.replace(&own, "\"ended\"")).unwrap();
+        assert_eq!(Answers::of(&ledger).get(&row(Some(2.0))), Some(&answer));
         std::fs::write(folder.path().join("l.db.answers"), "rubbish").unwrap();
         assert_eq!(Answers::of(&ledger).get(&row(Some(2.0))), None);
     }

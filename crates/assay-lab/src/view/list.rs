@@ -6,6 +6,7 @@
 use super::answers::Answers;
 use super::lookup::newest_first;
 use super::pages::AnyPage;
+use super::state::state;
 use super::{Thing, lookup};
 use crate::campaign::compose::rfc3339;
 use crate::lead::Misuse;
@@ -29,6 +30,8 @@ use wildmatch::WildMatch;
 pub struct ListRequest {
     /// Only names that match this pattern, or begin so; none: all.
     pub names: Vec<String>,
+    /// Only this very name; none: all.
+    pub name: Option<String>,
     /// Only these kinds; none: all.
     pub kinds: Vec<Kept>,
     /// Only what began then or later, Unix seconds.
@@ -42,7 +45,7 @@ pub struct ListRequest {
 pub enum Judge {
     /// Yes, and kept.
     Missing,
-    /// No: what was not kept is not shown.
+    /// No: what was not kept is not shown, and what another build of assay told is shown as such.
     Nothing,
 }
 
@@ -65,6 +68,7 @@ pub fn list(
         }
         rows.retain(|row| asked.names.iter().any(|name| matches(&row.name, name)));
     }
+    rows.retain(|row| asked.name.as_ref().is_none_or(|name| row.name == *name));
     rows.retain(|row| asked.since.is_none_or(|since| row.started_at >= since));
     let total = rows.len() as u64;
     rows.truncate(asked.newest.unwrap_or(usize::MAX));
@@ -191,7 +195,34 @@ fn answers(ledger: &Ledger, rows: &[KeptRow], judge: Judge, on: &mut dyn FnMut(E
     }
     let why =
         |row: &KeptRow| unreadable.iter().find(|(thing, _)| *thing == Thing::from(row)).map(|(_, why)| why);
-    rows.iter().map(|row| kept.get(row).or_else(|| why(row)).filter(|_| over(&row)).cloned()).collect()
+    let told = |row: &KeptRow| {
+        let own = kept.get(row).or_else(|| why(row)).cloned();
+        own.or_else(|| kept.of_another_build(row).filter(|_| judge == Judge::Nothing).map(earlier))
+    };
+    rows.iter().map(|row| told(row).filter(|_| over(&row))).collect()
+}
+
+/// An answer by rules that may have been others.
+fn earlier(answer: &Brief) -> Brief {
+    let text = format!("{} (as another version of assay judged it)", answer.text);
+    Brief {
+        text,
+        whole: format!("As another version of assay judged it: {}", answer.whole),
+        ..answer.clone()
+    }
+}
+
+/// What is known of a thing without judging it: the answer that was kept, or how far it has come.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn known_answer(ledger: &Ledger, row: &KeptRow, now: f64) -> Result<Option<String>> {
+    if row.stopped.is_none() {
+        return Ok(Some(state(ledger, row, now)?.text));
+    }
+    let kept = Answers::of(ledger.path());
+    let own = kept.get(row).cloned().or_else(|| kept.of_another_build(row).map(earlier));
+    Ok(own.map(|answer| answer.whole))
 }
 
 /// Judges them, on all processors: nothing is measured meanwhile by this process. For each its answer, or why there is none.

@@ -53,7 +53,7 @@ pub fn run(arguments: &ServeArguments) -> Result<u8> {
         // Nobody knows where to look.
         return Ok(FAILED);
     }
-    let pages = Arc::new(Pages::new(path));
+    let pages = Arc::new(Pages::new(&arguments.places));
     let busy = Arc::new(AtomicUsize::new(0));
     make_ahead(Arc::clone(&pages), Arc::clone(&busy));
     while !assay_linux::interrupt::asked() {

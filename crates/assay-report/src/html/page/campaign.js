@@ -167,15 +167,15 @@ function compilerTable(compilers) {
   return [el("h3", {}, "Compilers"), table(["name", "version", "target", "SHA-256"], rows, "Compilers")];
 }
 
-/** Machine, compilers, flags and inputs, where the data of the page have less. @param {any} shown @returns {HTMLElement[]} */
-function background(shown) {
+/** Machine, compilers, flags and inputs, where the data of the page have less. @param {any} shown @param {string} [files] what the files are @returns {HTMLElement[]} */
+function background(shown, files = "Inputs") {
   const found = shown.repeats;
   if (!found) return [];
   const inputs = found.inputs.map((/** @type {any} */ input) => [input.name, input.recipe ?? "a file", input.bytes === null ? "" : sized(input.bytes), el("code", { class: "digest" }, input.digest)]);
   return [
     facts([...found.machine, ["flags", flagText(found.flags)]]),
     ...compilerTable(found.compilers),
-    ...(inputs.length > 0 ? [el("h3", {}, "Inputs"), table(["name", "made by", "size", "SHA-256"], inputs, "Inputs")] : []),
+    ...(inputs.length > 0 ? [el("h3", {}, files), table(["name", "made by", "size", "SHA-256"], inputs, files)] : []),
   ];
 }
 
@@ -186,7 +186,7 @@ function repeat(shown) {
   return el(
     "div",
     { class: "repeat" },
-    ...(shown.command ? [el("p", {}, "Measure it again:"), verbatim(shown.command, "Command that repeats it")] : []),
+    ...(shown.command ? [el("p", {}, shown.command.startsWith("assay import ") ? "Import it again:" : "Measure it again:"), verbatim(shown.command, "Command that repeats it")] : []),
     file ? folded("The experiment file, as measured", () => el("div", {}, verbatim(file.text, file.name), el("p", {}, download(`Save ${file.name}`, file.name, "text/plain", () => file.text)))) : null,
   );
 }

@@ -54,7 +54,7 @@ function comparisonParts(shown) {
         ["ledger", measured.ledger],
         ["program", shown.version ? `assay ${shown.version}` : null],
       ]),
-      ...background(shown),
+      ...background(shown, "Binaries and files"),
       el("h3", {}, "Sides"),
       table(["name", "revision", "links", "code"], sides, "Sides"),
       page.spoilt.length > 0 ? table(["side", "visits without figures", "reason"], page.spoilt.map((/** @type {any} */ one) => [one.side, one.visits, one.reason]), "Visits without figures") : null,

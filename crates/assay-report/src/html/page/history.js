@@ -27,7 +27,7 @@ function historyParts(shown) {
     section("Over the runs", historyPickers(page, view), ...drawn.map((series) => seriesChart(page, series, view)), left > 0 ? el("p", {}, `${plural(left, "more chart")} left out; the table has them.`) : null),
     section("Series", seriesTable(page)),
     section("Runs", runsTable(page)),
-    shown.repeats ? section("How the newest was measured", repeat(shown), ...background(shown)) : null,
+    shown.repeats ? section("How the newest was measured", repeat(shown), ...background(shown, "Files")) : null,
   ];
 }
 

@@ -157,28 +157,66 @@ function follow(address, place) {
   ask();
 }
 
+/** What is known of a thing before its page has come. @param {any} shown */
+function awaited({ page, question, answer }) {
+  return el(
+    "article",
+    { "aria-busy": "true" },
+    el("header", { class: "answer" }, question ? el("p", { class: "kind" }, page.title) : null, el("h1", {}, question || page.title), answer ? el("p", { class: "first" }, answer) : null),
+    el("p", { class: "note", role: "status" }, "Its samples are being judged; the rest of the page follows."),
+  );
+}
+
+/** All columns of a page, the list first where there is one, and what stands above two of them. @param {any[]} shown @param {HTMLElement[]} list @returns {Node[]} */
+function parts(shown, list) {
+  if (shown.length === 2) shown.forEach((/** @type {any} */ one, /** @type {number} */ at) => (one.beside = shown[1 - at].page));
+  const columns = [...list, ...shown.map(column)];
+  const both = shown.length === 2 ? bothSides(shown[0], shown[1]) : null;
+  return [...(both ? [both] : []), el("main", { class: shown.length > 1 ? "beside" : null }, ...columns)];
+}
+
+/** What was not there when the document was sent. @param {string} address @returns {Promise<any>} */
+async function later(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}
+
 /** Puts the page together. */
-function main() {
+async function main() {
   const data = JSON.parse(document.getElementById("data")?.textContent ?? "{}");
   document.querySelector("noscript")?.remove();
   const live = data.live ? el("p", { class: "live", role: "status" }) : null;
-  if (data.shown.length === 2) data.shown.forEach((/** @type {any} */ one, /** @type {number} */ at) => (one.beside = data.shown[1 - at].page));
-  const columns = data.listing ? [listing(data.listing)] : data.shown.map(column);
-  const both = data.shown.length === 2 ? bothSides(data.shown[0], data.shown[1]) : null;
+  const experiment = data.home && data.shown.length === 1 ? data.shown[0].page.experiment : null;
   const top = el(
     "div",
     { class: "top" },
     data.home ? el("a", { href: data.home }, "Everything in the ledger") : el("span", { class: "brand" }, "assay"),
+    experiment ? el("a", { href: experimentPath(experiment) }, `Everything of ${experiment}`) : null,
     themeButton(),
   );
+  document.body.append(top, ...(live ? [live] : []));
+  if (live) follow(data.live, live);
+  const list = data.listing ? [listing(data.listing)] : [];
+  let shown = data.shown;
+  if (data.data) {
+    const waiting = el("main", { class: shown.length > 1 ? "beside" : null }, ...list, ...shown.map(awaited));
+    document.body.append(waiting);
+    try {
+      shown = (await later(data.data)).shown;
+    } catch (error) {
+      waiting.querySelectorAll("[role=status]").forEach((one) => (one.textContent = `The rest of the page has not come: ${error instanceof Error ? error.message : error}`));
+      return;
+    }
+    waiting.remove();
+  }
+  document.body.append(...parts(shown, list));
   const keys = el(
     "p",
     { id: "chart-keys", class: "keys" },
-    "Charts: arrow keys read points, + and − zoom, < and > move, 0 shows everything, Escape ends reading. With a mouse: drag over a range, or Ctrl and wheel; double-click shows everything.",
+    "Charts: arrow keys read points, + and − zoom, < and > move, 0 shows everything, Escape ends reading. With a mouse: drag over a range, or Ctrl and wheel; double-click shows everything. On a touch screen: two fingers.",
   );
-  const made = el("footer", {}, charts.size > 0 ? keys : null, el("p", { class: "note" }, data.made));
-  document.body.append(top, ...(live ? [live] : []), ...(both ? [both] : []), el("main", { class: columns.length > 1 ? "beside" : null }, ...columns), made);
-  if (live) follow(data.live, live);
+  document.body.append(el("footer", {}, charts.size > 0 ? keys : null, el("p", { class: "note" }, data.made)));
   // On paper there is one size, whatever the window has.
   addEventListener("beforeprint", redrawAll);
   addEventListener("afterprint", redrawAll);

@@ -68,6 +68,7 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
     let asked = ListRequest {
         names: arguments.what.clone(),
+        name: None,
         kinds: arguments.kind.clone(),
         since: arguments.since.map(|since| match since {
             Since::Ago(seconds) => now - seconds,

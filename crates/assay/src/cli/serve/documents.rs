@@ -7,22 +7,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The documents, those asked for last behind.
 #[derive(Debug)]
-pub struct Documents {
+pub struct Documents<T> {
     most: usize,
-    state: Mutex<State>,
+    state: Mutex<State<T>>,
     /// Something was made, or could not be.
     done: Condvar,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    made: Vec<(String, Arc<Vec<u8>>)>,
+#[derive(Debug)]
+struct State<T> {
+    made: Vec<(String, Arc<T>)>,
     making: BTreeSet<String>,
     waiting: usize,
 }
 
-impl State {
-    fn find(&mut self, key: &str) -> Option<Arc<Vec<u8>>> {
+impl<T> State<T> {
+    fn find(&mut self, key: &str) -> Option<Arc<T>> {
         let at = self.made.iter().position(|(known, _)| known == key)?;
         let found = self.made.remove(at);
         let document = Arc::clone(&found.1);
@@ -31,13 +31,14 @@ impl State {
     }
 }
 
-impl Documents {
+impl<T> Documents<T> {
     /// Room for so many.
     pub fn new(most: usize) -> Self {
-        Self { most, state: Mutex::default(), done: Condvar::new() }
+        let state = State { made: Vec::new(), making: BTreeSet::new(), waiting: 0 };
+        Self { most, state: Mutex::new(state), done: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -45,7 +46,7 @@ impl Documents {
     ///
     /// # Errors
     /// Those of `make`; who waited then tries it too.
-    pub fn get(&self, key: &str, make: impl FnOnce() -> Result<Vec<u8>>) -> Result<Arc<Vec<u8>>> {
+    pub fn get(&self, key: &str, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
         let mut state = self.lock();
         loop {
             if let Some(document) = state.find(key) {
@@ -69,19 +70,19 @@ impl Documents {
         Ok(document)
     }
 
-    /// Counts as asked for last, if it is there.
-    pub fn touch(&self, key: &str) {
-        self.lock().find(key);
+    /// The document of this key, if it is there; it counts as asked for last.
+    pub fn find(&self, key: &str) -> Option<Arc<T>> {
+        self.lock().find(key)
     }
 }
 
 /// A key whose document is being made, however that ends.
-struct Making<'a> {
-    documents: &'a Documents,
+struct Making<'a, T> {
+    documents: &'a Documents<T>,
     key: &'a str,
 }
 
-impl Drop for Making<'_> {
+impl<T> Drop for Making<'_, T> {
     fn drop(&mut self) {
         self.documents.lock().making.remove(self.key);
         self.documents.done.notify_all();
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_was_not_asked_for_longest_makes_room() {
-        let documents = Documents::new(2);
+        let documents = Documents::<Vec<u8>>::new(2);
         let get = |key: &str| {
             let mut made = false;
             let make = || {
@@ -150,7 +151,7 @@ mod tests {
         };
         assert!(get("a") && get("b") && !get("a") && get("c"));
         assert!(!get("a") && get("b"), "b was asked for longest ago");
-        documents.touch("a");
+        documents.find("a");
         assert!(get("d") && !get("a"));
     }
 }

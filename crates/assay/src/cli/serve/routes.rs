@@ -2,22 +2,31 @@
 
 use super::documents::Documents;
 use super::http::Answer;
+use crate::cli::run::StoragePaths;
 use anyhow::Result;
+use assay_lab::history::{self, HistoryRequest};
 use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, KeptRow, Ledger};
 use assay_lab::view::{self, Judge, ListRequest, Thing, named_in_ledger};
-use assay_report::html::{Served, Shown, document, listing};
-use std::path::{Path, PathBuf};
+use assay_report::html::{Listed, Prepared, Served, Shown, document, listing};
+use assay_report::list::ListPage;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Documents that are kept made: those asked for last.
 const KEPT: usize = 12;
 
 /// The pages of one ledger. Each answer opens the file anew, so that what others write is seen and nothing is held.
+///
+/// What takes long is not waited for: a document then has the question and what is known of the answer, and asks for the rest.
 pub struct Pages {
     ledger: PathBuf,
+    /// Where binaries may still lie, which histories compare.
+    store: PathBuf,
     /// By what is shown and how far it was measured.
-    documents: Documents,
+    documents: Documents<Prepared>,
 }
 
 /// What a page is kept by, and where a browser asks how far it has come: none where it is over.
@@ -27,9 +36,9 @@ struct PageKey {
 }
 
 impl Pages {
-    /// Of this file.
-    pub fn new(ledger: &Path) -> Self {
-        Self { ledger: ledger.to_owned(), documents: Documents::new(KEPT) }
+    /// Of these places.
+    pub fn new(places: &StoragePaths) -> Self {
+        Self { ledger: places.ledger.clone(), store: places.store(), documents: Documents::new(KEPT) }
     }
 
     /// Makes the pages of what ended last, the newest first, each once: a first look at a million samples takes seconds
@@ -45,12 +54,12 @@ impl Pages {
                 return Ok(());
             }
             // One that cannot be shown is told to who asks for it.
-            let _ = self.page(&ledger, &[(*row).clone()]);
+            let _ = self.prepared(&ledger, &[(*row).clone()]);
             seen.push(identity(row));
         }
         // The newest make room last.
         for row in new.iter().rev() {
-            self.documents.touch(&key_of(&ledger, &[(*row).clone()])?.key);
+            self.documents.find(&key_of(&ledger, &[(*row).clone()])?.key);
         }
         seen.retain(|known| rows.ended.iter().any(|row| identity(row) == *known));
         Ok(())
@@ -77,24 +86,39 @@ impl Pages {
         };
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         let ledger = || Ledger::open_to_read(&self.ledger);
+        let of_kinds = |ledger: &Ledger, names: &[(&str, &str)]| {
+            names.iter().map(|(kind, name)| of_kind(ledger, kind, name)).collect::<Result<Vec<_>>>()
+        };
         match parts[..] {
             ["favicon.ico"] => Ok(Answer { status: 204, media: "image/x-icon", body: Vec::new() }),
             [""] => {
-                // Nothing is judged here: a browser would wait for it.
-                let list =
-                    view::list(&ledger()?, &ListRequest::default(), Judge::Nothing, now(), &mut |_| {})?;
-                Ok(html(listing(&list, Served::default()).into_bytes()))
+                let ledger = ledger()?;
+                let page = self.list(&ledger, None)?;
+                let now = doing(&ledger, &page)?;
+                Ok(html(listing(Listed { page: &page, experiment: None, now: &now }, Served::default())))
+            }
+            ["experiment", name] => self.experiment(&ledger()?, name),
+            ["data", "experiment", name] => {
+                let ledger = ledger()?;
+                Ok(json(self.history(&ledger, name, &self.list(&ledger, Some(name))?)?.data()))
             }
             ["state", kind, name] => {
                 let ledger = ledger()?;
                 let state = view::state(&ledger, &of_kind(&ledger, kind, name)?, now())?;
-                let body = serde_json::to_vec(&state)?;
-                Ok(Answer { status: 200, media: "application/json", body })
+                Ok(json(serde_json::to_string(&state)?))
             }
             ["beside", kind, name, other_kind, other_name] => {
                 let ledger = ledger()?;
-                let one = of_kind(&ledger, kind, name)?;
-                self.page(&ledger, &[one, of_kind(&ledger, other_kind, other_name)?])
+                self.page(&ledger, &of_kinds(&ledger, &[(kind, name), (other_kind, other_name)])?)
+            }
+            ["data", kind, name] => {
+                let ledger = ledger()?;
+                Ok(json(self.prepared(&ledger, &of_kinds(&ledger, &[(kind, name)])?)?.data()))
+            }
+            ["data", "beside", kind, name, other_kind, other_name] => {
+                let ledger = ledger()?;
+                let both = of_kinds(&ledger, &[(kind, name), (other_kind, other_name)])?;
+                Ok(json(self.prepared(&ledger, &both)?.data()))
             }
             [kind, name] => {
                 let ledger = ledger()?;
@@ -108,15 +132,82 @@ impl Pages {
         }
     }
 
-    /// The page of one thing, or of two; made anew only where something was measured since.
+    /// The document of one thing, or of two: with all that it shows if that is there or made at once, else with a head that asks
+    /// for the rest.
     fn page(&self, ledger: &Ledger, rows: &[KeptRow]) -> Result<Answer> {
         let PageKey { key, live } = key_of(ledger, rows)?;
-        let made = self.documents.get(&key, || {
+        let served = Served { home: Some("/"), live: live.as_deref(), data: None };
+        if let Some(made) = self.documents.find(&key) {
+            return Ok(html(made.document(served)));
+        }
+        let mut shown = Vec::new();
+        for row in rows {
+            match view::shown_at_once(ledger, row) {
+                Ok(found) => shown.extend(found),
+                // Tells why one cannot be shown.
+                Err(_) => return Ok(html(self.prepared(ledger, rows)?.document(served))),
+            }
+        }
+        if shown.len() == rows.len() {
+            let made = self.documents.get(&key, || Ok(Prepared::of(&shown)))?;
+            return Ok(html(made.document(served)));
+        }
+        let things: Vec<String> = rows.iter().map(|row| Thing::from(row).to_string()).collect();
+        let data = match &things[..] {
+            [only] => format!("/data/{only}"),
+            several => format!("/data/beside/{}", several.join("/")),
+        };
+        let heads: Vec<Shown> = rows.iter().map(|row| head_of(ledger, row)).collect::<Result<_>>()?;
+        Ok(html(document(&heads, Served { data: Some(&data), ..served })))
+    }
+
+    /// All that is shown of one thing, or of two; made anew only where something was measured since.
+    fn prepared(&self, ledger: &Ledger, rows: &[KeptRow]) -> Result<Arc<Prepared>> {
+        self.documents.get(&key_of(ledger, rows)?.key, || {
             let shown: Vec<Shown> =
                 rows.iter().map(|row| shown_or_why(ledger, row)).collect::<Result<_>>()?;
-            Ok(document(&shown, Served { home: Some("/"), live: live.as_deref() }).into_bytes())
-        })?;
-        Ok(html(made.to_vec()))
+            Ok(Prepared::of(&shown))
+        })
+    }
+
+    /// Everything that was asked, or everything of this name. Nothing is judged here: a browser would wait for it.
+    fn list(&self, ledger: &Ledger, name: Option<&str>) -> Result<ListPage> {
+        let asked = ListRequest { name: name.map(str::to_owned), ..ListRequest::default() };
+        view::list(ledger, &asked, Judge::Nothing, now(), &mut |_| {})
+    }
+
+    /// Everything that was asked of an experiment: the list at once, its history as soon as it is judged.
+    fn experiment(&self, ledger: &Ledger, name: &str) -> Result<Answer> {
+        let list = self.list(ledger, Some(name))?;
+        let has_history = list.rows.iter().any(|row| row.kind == Kept::Campaign)
+            || ledger.imported_names()?.iter().any(|known| known == name);
+        if list.rows.is_empty() && !has_history {
+            // Says what is near.
+            named_in_ledger(ledger, name, &Kept::ALL)?;
+            return Err(Misuse(format!("nothing in {} is called `{name}`", self.ledger.display())).into());
+        }
+        let data = format!("/data/experiment/{}", encoded(name));
+        let data = has_history.then_some(data.as_str());
+        let now = doing(ledger, &list)?;
+        let listed = Listed { page: &list, experiment: Some(name), now: &now };
+        Ok(html(listing(listed, Served { home: Some("/"), live: None, data })))
+    }
+
+    /// The history of an experiment; made anew only where one of its measurements ended since.
+    fn history(&self, ledger: &Ledger, name: &str, list: &ListPage) -> Result<Arc<Prepared>> {
+        let ended = list.rows.iter().filter(|row| row.seconds.is_some());
+        let ended: Vec<String> = ended.map(|row| format!("{} {:?}", row.path, row.seconds)).collect();
+        let imported = ledger.imports_of(name)?.len();
+        self.documents.get(&format!("history of {name}: {imported} {}", ended.join(",")), || {
+            let asked = HistoryRequest {
+                name: Some(name.to_owned()),
+                ledgers: vec![self.ledger.clone()],
+                store: self.store.clone(),
+                since: None,
+                gate: None,
+            };
+            Ok(Prepared::of(&[view::of_history(ledger, &history::page(&asked)?)?]))
+        })
     }
 }
 
@@ -154,9 +245,41 @@ fn decoded(part: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// A name as a part of a path (RFC 3986, 2.1 and 2.3).
+fn encoded(name: &str) -> String {
+    let one = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    name.bytes().map(one).collect()
+}
+
 /// What a path of two parts means.
 fn of_kind(ledger: &Ledger, kind: &str, name: &str) -> Result<KeptRow> {
     named_in_ledger(ledger, &format!("{kind}/{name}"), &Kept::ALL)
+}
+
+/// What is done now to what is under way, by its path.
+fn doing(ledger: &Ledger, page: &ListPage) -> Result<BTreeMap<String, String>> {
+    let mut found = BTreeMap::new();
+    // Those that were interrupted have an end, too.
+    for row in page.rows.iter().filter(|row| row.seconds.is_none()) {
+        let state = view::state(ledger, &named_in_ledger(ledger, &row.path, &Kept::ALL)?, now())?;
+        found.extend(state.now.map(|now| (row.path.clone(), now)));
+    }
+    Ok(found)
+}
+
+/// What is known of a thing without judging it.
+fn head_of(ledger: &Ledger, row: &KeptRow) -> Result<Shown> {
+    let title = format!("{} {}, {}", row.kind.name(), row.id, row.name);
+    Ok(Shown {
+        question: Some(row.question.clone()),
+        answer: view::known_answer(ledger, row, now())?,
+        ..Shown::alone(
+            serde_json::json!({ "schema": "assay.state/1", "title": title, "experiment": row.name }),
+        )
+    })
 }
 
 /// A thing, or, where nothing can be said of what is still measured, why not.
@@ -171,8 +294,12 @@ fn shown_or_why(ledger: &Ledger, row: &KeptRow) -> Result<Shown> {
     })
 }
 
-fn html(body: Vec<u8>) -> Answer {
-    Answer { status: 200, media: "text/html; charset=utf-8", body }
+fn html(document: String) -> Answer {
+    Answer { status: 200, media: "text/html; charset=utf-8", body: document.into_bytes() }
+}
+
+fn json(text: String) -> Answer {
+    Answer { status: 200, media: "application/json", body: text.into_bytes() }
 }
 
 fn now() -> f64 {
@@ -207,7 +334,7 @@ mod tests {
         let ledger = Ledger::open(&path).unwrap();
         let end = |id| ledger.finish(Led::Campaign, id, Some(Stopped::Decided)).unwrap();
         (0..3).for_each(|_| end(begin(&ledger, "sums")));
-        let pages = Pages::new(&path);
+        let pages = Pages::new(&StoragePaths { ledger: path.clone(), store: None });
         let mut seen = Vec::new();
         let asked = AtomicUsize::new(0);
         pages.make_ahead(&mut seen, &|| asked.fetch_add(1, Ordering::SeqCst) < 1).unwrap();
@@ -230,7 +357,7 @@ mod tests {
         begin(&Ledger::open(&path).unwrap(), "two words");
         let probe = folder.path().join("probe.toml");
         std::fs::write(&probe, "secret = 1").unwrap();
-        let pages = Pages::new(&path);
+        let pages = Pages::new(&StoragePaths { ledger: path.clone(), store: None });
         let said = |path: &str| {
             let answer = pages.answer(path);
             (answer.status, String::from_utf8_lossy(&answer.body).into_owned())
@@ -248,5 +375,9 @@ mod tests {
         for wrong in ["%", "%2", "%zz", "%+1", "%ff"] {
             assert_eq!(decoded(wrong), None, "{wrong}");
         }
+        for name in ["a b/cé", "%41", "sums"] {
+            assert_eq!(decoded(&encoded(name)).as_deref(), Some(name));
+        }
+        assert_eq!(encoded("a b/cé"), "a%20b%2Fc%C3%A9");
     }
 }
