@@ -1,10 +1,13 @@
 // node test.cjs FOLDER ADDRESS [keep]: every page of the folder, and the server at the address, in Chromium; `keep` a picture of each.
+// node test.cjs FOLDER - renew|pictures: writes the kept pictures anew, or compares them alone (pictures.cjs).
 const { chromium } = require("playwright-core");
 const { existsSync, readFileSync, readdirSync, statSync, writeFileSync } = require("node:fs");
 const { join } = require("node:path");
+const { pictures } = require("./pictures.cjs");
 
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const [folder, address, keep] = process.argv.slice(2);
+const [folder, address, how] = process.argv.slice(2);
+const keep = how === "keep";
 const quiet = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 /** The page of branch sites is only there where QEMU counts instructions, which a roofline needs. */
 const counted = existsSync(join(folder, "sites.html"));
@@ -40,6 +43,7 @@ async function open(browser, url, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, bypassCSP: options.bypass ?? false, colorScheme: options.scheme ?? "light", ...options.context });
   // An unoptimised assay beside other tests is slow.
   context.setDefaultTimeout(180_000);
+  await options.before?.(context);
   const page = await context.newPage();
   const seen = { complaints: [], requests: [] };
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && seen.complaints.push(message.text()));
@@ -78,15 +82,18 @@ async function atRest(element) {
 }
 
 /** What axe finds that is serious or critical. */
-async function accessible(browser, url, name, scheme) {
+async function accessible(browser, url, name, schemes) {
   // Injected code is what the policy forbids, so it is left out here and tried everywhere else.
-  const { page, context } = await open(browser, url, { bypass: true, scheme });
+  const { page, context } = await open(browser, url, { bypass: true });
   await fold(page, true);
   await page.evaluate(axe);
-  const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-  for (const violation of found.violations.filter((one) => ["serious", "critical"].includes(one.impact)))
-    wrong.push(`${name}, ${scheme}: axe ${violation.id}: ${violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`);
-  checked += 1;
+  for (const scheme of schemes) {
+    await page.emulateMedia({ colorScheme: scheme });
+    const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+    for (const violation of found.violations.filter((one) => ["serious", "critical"].includes(one.impact)))
+      wrong.push(`${name}, ${scheme}: axe ${violation.id}: ${violation.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`);
+    checked += 1;
+  }
   await context.close();
 }
 
@@ -167,6 +174,28 @@ async function byMouse(page, name) {
   }
 }
 
+/** Two fingers that part zoom the first chart that has an axis; what they held is drawn wider. */
+async function byTouch(page, name) {
+  const stages = await page.locator(".stage:visible").all();
+  for (const stage of stages) {
+    if (await stage.evaluate((one) => one.parentElement.querySelector(".tools").hidden)) continue;
+    await stage.evaluate((one) => one.scrollIntoView({ block: "center", behavior: "instant" }));
+    await atRest(stage);
+    const box = await stage.boundingBox();
+    const before = await stage.innerHTML();
+    const fingers = await page.context().newCDPSession(page);
+    const touch = (type, shares) => fingers.send("Input.dispatchTouchEvent", { type, touchPoints: shares.map((share, id) => ({ x: box.x + box.width * share, y: box.y + box.height / 2, id })) });
+    await touch("touchStart", [0.45, 0.6]);
+    await touch("touchMove", [0.35, 0.7]);
+    await touch("touchMove", [0.25, 0.8]);
+    await touch("touchEnd", []);
+    await settled(page);
+    check((await stage.innerHTML()) !== before, `${name}: two fingers do not zoom`);
+    check(await stage.evaluate((one) => one.style.overflow === "" && one.querySelector("svg").style.transform === ""), `${name}: a chart stays stretched`);
+    return;
+  }
+}
+
 /** Texts of charts end inside of them. */
 async function inside(page, name) {
   const out = await page.evaluate(() =>
@@ -198,8 +227,9 @@ async function content(page, name) {
     check((await page.getByText("Measure it again:").count()) === 1, `${name}: not told how it is repeated`);
     for (const fact of ["processor", "kernel"]) check((await page.locator("dt", { hasText: new RegExp(`^${fact}$`) }).count()) === 1, `${name}: its machine has no ${fact}`);
   }
-  if (["campaign.html", "sweep.html", "diary.html"].includes(name)) check((await page.getByRole("columnheader", { name: "SHA-256" }).count()) > 0, `${name}: nothing is identified`);
+  if (["campaign.html", "sweep.html", "diary.html", "comparison.html", "history.html"].includes(name)) check((await page.getByRole("columnheader", { name: "SHA-256" }).count()) > 0, `${name}: nothing is identified`);
   if (["campaign.html", "sweep.html"].includes(name)) check((await page.locator("dt", { hasText: /^flags$/ }).count()) === 1, `${name}: no flags`);
+  if (name === "history.html") check((await page.getByText("Import it again:").count()) === 1, `${name}: not told how it is repeated`);
   if (name === "limits.html") check((await page.getByText("instructions per cycle at best").count()) > 0, `${name}: no answer`);
   if (name === "failed.html") check((await page.getByRole("heading", { name: "Not measured" }).count()) === 1, `${name}: nothing failed`);
   if (name === "beside.html") {
@@ -335,18 +365,20 @@ async function file(browser, name) {
   for (const complaint of seen.complaints) wrong.push(`${name}: console: ${complaint}`);
   check(seen.requests.length === 1 && seen.requests[0] === url, `${name}: asks for ${seen.requests.slice(1).join(", ")}`);
   // On a phone nothing is wider than the screen, dark or light.
+  const phone = await open(browser, url, { context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } });
+  const width = await phone.page.evaluate(() => document.documentElement.scrollWidth);
+  check(width <= 390, `${name}: ${width} pixels wide on a phone`);
+  await inside(phone.page, `${name}, phone`);
   for (const scheme of ["light", "dark"]) {
-    const phone = await open(browser, url, { scheme, context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true } });
-    const width = await phone.page.evaluate(() => document.documentElement.scrollWidth);
-    check(width <= 390, `${name}: ${width} pixels wide on a phone`);
-    await inside(phone.page, `${name}, phone`);
+    await phone.page.emulateMedia({ colorScheme: scheme });
     const paper = await phone.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     check((paper === "rgb(255, 255, 255)") === (scheme === "light"), `${name}: ${scheme} is ${paper}`);
-    if (keep && scheme === "dark") await phone.page.screenshot({ path: join(folder, name.replace(".html", "-phone.png")), fullPage: true });
-    for (const complaint of phone.seen.complaints) wrong.push(`${name}, phone: console: ${complaint}`);
-    await phone.context.close();
-    await accessible(browser, url, name, scheme);
   }
+  if (charts > 0) await byTouch(phone.page, name);
+  if (keep) await phone.page.screenshot({ path: join(folder, name.replace(".html", "-phone.png")), fullPage: true });
+  for (const complaint of phone.seen.complaints) wrong.push(`${name}, phone: console: ${complaint}`);
+  await phone.context.close();
+  await accessible(browser, url, name, ["light", "dark"]);
 }
 
 /** What is under way: its state follows, and what is known now can be shown. */
@@ -397,6 +429,14 @@ async function served(browser) {
   const answers = await phone.page.locator("article tbody td:nth-child(5)").evaluateAll((all) => all.filter((one) => one.textContent !== "").map((one) => one.getBoundingClientRect().right));
   check(answers.length > 0 && answers.every((right) => right <= 390), "a phone shows no answers in the list");
   await phone.context.close();
+  // Everything of an experiment: its rows first, its history as soon as that is judged.
+  await page.goto(new URL("/experiment/sums", address).href);
+  await page.waitForSelector("footer");
+  const paths = await page.locator("article table[aria-label='What the ledger has'] a, [aria-label='What the ledger has'] a").evaluateAll((all) => all.map((one) => one.getAttribute("href")));
+  check(paths.some((path) => path.startsWith("/campaign/")) && paths.every((path) => !path.startsWith("/comparison/")), `the experiment's page lists ${paths.join(", ")}`);
+  check((await page.locator("article", { hasText: "Over the runs" }).count()) > 0, "the experiment's page has no history");
+  await page.goto(address);
+  await page.waitForSelector("footer");
   const boxes = await page.locator("article input[type=checkbox]").all();
   await boxes[0].check();
   await boxes[1].check();
@@ -407,17 +447,31 @@ async function served(browser) {
   const foreign = seen.requests.filter((url) => !url.startsWith(address));
   check(foreign.length === 0, `served pages ask for ${foreign.join(", ")}`);
   await context.close();
-  await accessible(browser, address, "the list", "light");
+  await accessible(browser, address, "the list", ["light"]);
+}
+
+/** As many of these at once as wait for each other's drawing; the whole takes as long as the browser is busy. */
+const AT_ONCE = 3;
+
+/** @param {(() => Promise<void>)[]} jobs */
+async function sideBySide(jobs) {
+  const left = [...jobs];
+  const work = async () => {
+    for (let job = left.shift(); job; job = left.shift()) await job();
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
 async function main() {
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: quiet });
+  const tools = { open, settled, dataOf, check, folder };
   try {
-    await live(browser);
-    for (const name of readdirSync(folder).filter((one) => one.endsWith(".html"))) await file(browser, name);
-    await choices(browser);
-    await straggler(browser);
-    await served(browser);
+    if (how === "renew" || how === "pictures") await pictures(browser, tools, how === "renew");
+    else {
+      const files = readdirSync(folder).filter((one) => one.endsWith(".html"));
+      await sideBySide([() => live(browser), ...files.map((name) => () => file(browser, name)), () => choices(browser), () => straggler(browser), () => pictures(browser, tools, false)]);
+      await served(browser);
+    }
   } finally {
     await browser.close();
   }

@@ -4,7 +4,9 @@
 # The pages are of a campaign, one with a failed cell, a sweep, a comparison, a diary, a history, the machine's limits and branch sites,
 # all measured here for a second or two each (the limits for ten); of data that have no page of their own; and of the campaign's data
 # with a variant called <script>, which no experiment file may have but data of others can.
+# Pages of invented data look as in the pictures that are kept (scripts/page/kept).
 #    Use: scripts/page/test.sh [FOLDER]    FOLDER: keep the pages and a picture of each there
+#         scripts/page/test.sh --renew     draw the kept pictures anew, where a page is meant to look otherwise
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -20,14 +22,22 @@ assay=${ASSAY:-$root/target/debug/assay}
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+renew=no
+if [ "${1:-}" = --renew ]; then renew=yes; shift; fi
 pages=${1:-$scratch/pages}
 mkdir -p "$pages"
 ledger=$scratch/ledger.db
+export NODE_PATH=$root/target/page/node_modules
+if [ $renew = yes ]; then # whatever page lends its frame
+    printf '{"schema":"assay.other/1"}' > "$scratch/other.json"
+    "$assay" report "$scratch/other.json" -o "$pages/other.html"
+    node scripts/page/test.cjs "$pages" - renew
+    exit
+fi
 cp scripts/page/fixture/* "$scratch/"
 sed -i "s|HARNESS|$root/harness|" "$scratch/experiment.toml"
-command -v clang > /dev/null || sed -i 's|, "clang"||' "$scratch/experiment.toml"
-# One compiler and no counts where nothing is shown of them.
-sed 's|, "clang"||; /^events/d' "$scratch/experiment.toml" > "$scratch/plain.toml"
+# No counts where nothing is shown of them.
+sed '/^events/d' "$scratch/experiment.toml" > "$scratch/plain.toml"
 
 # ---- one of each kind; what they find is of no interest, so an undecided or failed one is as good
 cd "$scratch"
@@ -90,4 +100,4 @@ sed 's|"sums"|"under_way"|; s|max_rotations = 3|max_rotations = 64|; s|"5 %"|"0.
 "$assay" run live.toml --ledger "$ledger" --budget 600 --quiet > live.log 2>&1 &
 live=$!
 trap 'kill $live $server 2> /dev/null || true; wait $live 2> /dev/null || true; rm -rf "$scratch"' EXIT
-LIVE=$live NODE_PATH=$root/target/page/node_modules node "$root/scripts/page/test.cjs" "$pages" "$address" ${1:+keep}
+LIVE=$live node "$root/scripts/page/test.cjs" "$pages" "$address" ${1:+keep}

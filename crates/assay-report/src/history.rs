@@ -6,7 +6,7 @@ pub(crate) mod spark;
 mod terminal;
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 #[cfg(test)]
 mod tests;
 

@@ -7,6 +7,8 @@
 //! Known limits: without JavaScript only the title, the question and the answer are shown.
 //! Checked by: `scripts/page/test.sh` in Chromium.
 
+#[cfg(test)]
+mod kept;
 mod strips;
 
 pub use self::strips::{AllStrips, Strip, Strips, StripsOf};

@@ -25,6 +25,8 @@ const PLOT_CLASS = "plot";
 const STEP = 0.6;
 /** Pointers farther than this from a point read nothing. */
 const REACH = 40;
+/** Fingers closer than this to each other zoom nothing, pixels. */
+const LEAST_PINCH = 8;
 
 /** All charts, drawn again when the filter or the width changes. @type {Set<() => void>} */
 const charts = new Set();
@@ -222,6 +224,56 @@ function chart(spec) {
     },
     { passive: false },
   );
+
+  /** Two fingers: what lies under them stays there. A stretched picture shows it until they leave; then it is drawn. @type {{unit: number, start: number[], now: number[]} | null} */
+  let pinch = null;
+  const fingers = (/** @type {TouchEvent} */ event, /** @type {number} */ unit) => {
+    const { left } = stage.getBoundingClientRect();
+    return Array.from(event.touches, (touch) => (touch.clientX - left) / unit).sort((one, other) => one - other);
+  };
+  /** How a pixel of the picture moves: by a factor, then so far. */
+  const stretch = ({ start, now } = { start: [0, 1], now: [0, 1] }) => {
+    const factor = (now[1] - now[0]) / (start[1] - start[0]);
+    return { factor, shift: now[0] - start[0] * factor };
+  };
+  stage.addEventListener(
+    "touchstart",
+    (event) => {
+      if (event.touches.length !== 2 || !drawing?.x) return;
+      event.preventDefault();
+      hide();
+      const unit = scale();
+      const start = fingers(event, unit);
+      if (start[1] - start[0] >= LEAST_PINCH) pinch = { unit, start, now: start };
+    },
+    { passive: false },
+  );
+  stage.addEventListener(
+    "touchmove",
+    (event) => {
+      if (!pinch || !drawing || event.touches.length !== 2) return;
+      event.preventDefault();
+      const now = fingers(event, pinch.unit);
+      if (now[1] - now[0] < LEAST_PINCH) return;
+      pinch.now = now;
+      const { factor, shift } = stretch(pinch);
+      stage.style.overflow = "hidden";
+      drawing.svg.style.transformOrigin = "0 0";
+      drawing.svg.style.transform = `translateX(${shift * pinch.unit}px) scaleX(${factor})`;
+    },
+    { passive: false },
+  );
+  const release = () => {
+    if (!pinch || !drawing) return;
+    const { factor, shift } = stretch(pinch);
+    pinch = null;
+    stage.style.overflow = "";
+    drawing.svg.style.transform = "";
+    const [from, to] = ends();
+    take((from - shift) / factor, (to - shift) / factor);
+  };
+  stage.addEventListener("touchend", release);
+  stage.addEventListener("touchcancel", release);
 
   charts.add(() => {
     all = null;
