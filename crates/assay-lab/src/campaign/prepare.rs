@@ -173,7 +173,7 @@ pub fn outline_of(asked: &CampaignRequest, text: String) -> Result<Outline> {
 const NEW_HINT: &str = "`assay new NAME` writes one to start from";
 
 fn misuse(problems: &[Diagnostic]) -> Misuse {
-    Misuse(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))
+    Misuse(assay_pure::experiment::diagnostic::shown(problems))
 }
 
 /// An experiment that has no name is called after its folder.

@@ -4,12 +4,13 @@ use crate::lead::Misuse;
 use anyhow::{Context, Result};
 use assay_linux::given;
 use assay_pure::experiment::Diagnostic;
-use assay_pure::experiment::diagnostic::nearest;
+use assay_pure::experiment::diagnostic::{self, nearest};
 use assay_pure::inputs::digest::digest;
 use assay_pure::stages::file::{Component, PlaceholderValues};
 use assay_pure::stages::{Diary, Entrant, ParsedDiary};
 use assay_trace::sites::components::ComponentSpecs;
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// A diary that was read.
@@ -48,7 +49,7 @@ pub fn open(path: &Path) -> Result<OpenedDiary> {
 }
 
 fn misuse(problems: &[Diagnostic]) -> Misuse {
-    Misuse(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))
+    Misuse(diagnostic::shown(problems))
 }
 
 /// The digest of each declared file.
@@ -124,13 +125,12 @@ fn one_program_twice(parsed: &ParsedDiary) -> Vec<Diagnostic> {
         };
         Some((recipe.source.clone().unwrap_or_default(), places.fill(&recipe.program)))
     };
-    let entrants = &parsed.diary.entrants;
     let mut problems = Vec::new();
+    let mut first: HashMap<(String, String), &Entrant> = HashMap::new();
     for (index, stage) in parsed.diary.stages().enumerate() {
-        let earlier = entrants[..index]
-            .iter()
-            .find(|earlier| place(earlier).is_some() && place(earlier) == place(stage));
-        if let Some(earlier) = earlier {
+        let Some(place) = place(stage) else { continue };
+        let earlier = *first.entry(place).or_insert(stage);
+        if !std::ptr::eq(earlier, stage) {
             let message = format!(
                 "`{}` and `{}` leave their program in the same place, so the later build would replace the earlier one",
                 earlier.name, stage.name

@@ -4,7 +4,7 @@ use crate::campaign::CampaignRequest;
 use crate::campaign::prepare::{self, Outline};
 use crate::lead::Misuse;
 use anyhow::Result;
-use assay_pure::experiment::diagnostic::nearest;
+use assay_pure::experiment::diagnostic::{self, nearest};
 use assay_pure::experiment::{ContrastSpec, CountedEvent, Experiment, pattern};
 use assay_pure::stats::rotation::MIN_ROTATIONS;
 use assay_pure::sweep::SweepSpec;
@@ -132,9 +132,7 @@ impl SweepRequest {
 
 /// The file with the sweep of the command line as its last table: one way to read them, one set of complaints.
 fn with_ad_hoc(text: &str, ad_hoc: &AdHoc, file: &str) -> Result<String, Misuse> {
-    Experiment::from_toml(text, file).map_err(|problems| {
-        Misuse(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))
-    })?;
+    Experiment::from_toml(text, file).map_err(|problems| Misuse(diagnostic::shown(&problems)))?;
     let mut longer = format!("{}\n\n[sweeps.{AD_HOC}]\n", text.trim_end());
     for (key, value) in &ad_hoc.keys {
         longer.push_str(&format!("{key} = {value}\n"));

@@ -18,8 +18,10 @@ pub struct Diagnostic {
     pub key: String,
     /// What is wrong, one sentence.
     pub message: String,
-    /// The text of the line, for the caret.
+    /// The text of the line, for the caret; of a long one, what is around it.
     pub source_line: String,
+    /// Characters of the line before that text.
+    pub skipped: usize,
     /// Length of the marked text in characters; 0 where something is missing rather than wrong, then no line is shown.
     pub length: usize,
     /// What would have been right: a type, a range, a list of words.
@@ -42,6 +44,7 @@ impl Diagnostic {
             key: key.to_owned(),
             message: message.into(),
             source_line: place.source_line,
+            skipped: place.skipped,
             length: place.length,
             expected: None,
             nearest: None,
@@ -66,6 +69,18 @@ impl Diagnostic {
         self.example = Some(example.into());
         self
     }
+}
+
+/// Problems of a file that are told; nobody reads more, and a file may have one in each of 100,000 lines.
+pub const MOST: usize = 100;
+
+/// All problems for somebody to read, [`MOST`] at most.
+pub fn shown(problems: &[Diagnostic]) -> String {
+    let mut told: Vec<String> = problems.iter().take(MOST + 1).map(ToString::to_string).collect();
+    if problems.len() > told.len() {
+        told.push(format!("and {} more problems", problems.len() - told.len()));
+    }
+    told.join("\n\n")
 }
 
 /// The known word that was most likely meant, if one is near enough: at most about a third of its letters differ.
@@ -120,7 +135,7 @@ impl Diagnostic {
         let number = self.line.to_string();
         let gutter = number.len();
         let (text, column, length) =
-            excerpt(&self.source_line, self.column - 1, self.length, WIDTH - gutter - 3);
+            excerpt(&self.source_line, self.column - 1 - self.skipped, self.length, WIDTH - gutter - 3);
         write!(f, "\n{:gutter$} |\n{number} | {text}", "")?;
         write!(f, "\n{:gutter$} | {:column$}{}", "", "", "^".repeat(length))
     }
@@ -176,7 +191,7 @@ mod tests {
     use super::*;
 
     fn diagnostic(source_line: &str, column: usize, length: usize) -> Diagnostic {
-        let place = FilePlace { line: 12, column, source_line: source_line.to_owned(), length };
+        let place = FilePlace { line: 12, column, source_line: source_line.to_owned(), skipped: 0, length };
         Diagnostic::new("a.toml", place, "unit", "`unit` has the wrong type: an integer")
     }
 

@@ -104,7 +104,7 @@ fn syntax(spans: &Spans, text: &str, error: &toml_edit::TomlError) -> Diagnostic
     // An error of syntax is always somewhere: where a letter is missing, the caret marks where it should be.
     place.length = place.length.max(1);
     let no_value = before.trim_end_matches([' ', '\t']).ends_with('=')
-        && place.source_line.chars().count() < place.column;
+        && place.skipped + place.source_line.chars().count() < place.column;
     let (message, expected) = match error.message().split_once(", expected ") {
         // The parser takes the missing value for a text without quotes.
         _ if no_value => ("no value after `=`", None),

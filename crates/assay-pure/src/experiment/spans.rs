@@ -12,8 +12,10 @@ pub struct FilePlace {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// The text of the line, without its end.
+    /// The text of the line, without its end; of a long one, what is around the place.
     pub source_line: String,
+    /// Characters of the line before that text.
+    pub skipped: usize,
     /// Length in characters, to the end of the line at most.
     pub length: usize,
 }
@@ -23,9 +25,15 @@ pub struct FilePlace {
 pub struct Spans {
     file: String,
     text: String,
+    /// Where each line begins.
+    lines: Vec<usize>,
     ranges: BTreeMap<String, Range<usize>>,
     keys: BTreeMap<String, Range<usize>>,
 }
+
+/// Bytes of a line that are kept on each side of a place. Ten thousand complaints about a list on one line had a copy of it each:
+/// 1.5 GB.
+const AROUND: usize = 1000;
 
 impl Spans {
     /// The file as the user named it.
@@ -57,13 +65,18 @@ impl Spans {
     pub(super) fn place(&self, range: Range<usize>) -> FilePlace {
         // A syntax error may lie behind the last character.
         let start = self.boundary(range.start);
-        let line_start = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let number = self.lines.partition_point(|line| *line <= start);
+        let line_start = self.lines[number - 1];
         let line_end = self.text[start..].find('\n').map_or(self.text.len(), |length| start + length);
         let end = self.boundary(range.end).clamp(start, line_end);
+        let from = self.boundary(start.saturating_sub(AROUND)).max(line_start);
+        let to = self.boundary(start + AROUND).min(line_end);
+        let skipped = self.text[line_start..from].chars().count();
         FilePlace {
-            line: self.text[..line_start].matches('\n').count() + 1,
-            column: self.text[line_start..start].chars().count() + 1,
-            source_line: self.text[line_start..line_end].trim_end_matches('\r').to_owned(),
+            line: number,
+            column: skipped + self.text[from..start].chars().count() + 1,
+            source_line: self.text[from..to].trim_end_matches('\r').to_owned(),
+            skipped,
             length: self.text[start..end].trim_end_matches('\r').chars().count(),
         }
     }
@@ -84,7 +97,14 @@ impl Spans {
 
     /// A file of which no key is known yet.
     pub(super) fn new(file: &str, text: &str) -> Self {
-        Spans { file: file.to_owned(), text: text.to_owned(), ranges: BTreeMap::new(), keys: BTreeMap::new() }
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Spans {
+            file: file.to_owned(),
+            text: text.to_owned(),
+            lines: std::iter::once(0).chain(ends).collect(),
+            ranges: BTreeMap::new(),
+            keys: BTreeMap::new(),
+        }
     }
 
     /// Notes the places of everything in a table, under the given path.
@@ -208,6 +228,17 @@ inputs = [\"first\"]
         let spans = Spans::new("x.toml", "a = 1\nb = ");
         let place = spans.place(10..12);
         assert_eq!((place.line, place.column, place.length), (2, 5, 0));
+    }
+
+    #[test]
+    fn keeps_of_a_long_line_what_is_around_the_place() {
+        let text = format!("a = 1\nb = [{}]", "\"ä\", ".repeat(5000));
+        let place = Spans::new("x.toml", &text).place(text.find('[').unwrap() + 1 + 7 * 3000..text.len());
+        assert_eq!((place.line, place.column), (2, 6 + 6 * 3000 - 2 * 1000 + 2 * 1000));
+        assert!(place.source_line.len() <= 2 * AROUND + 4, "{}", place.source_line.len());
+        let marked: String =
+            place.source_line.chars().skip(place.column - 1 - place.skipped).take(5).collect();
+        assert_eq!(marked, "\"ä\", ");
     }
 
     #[test]

@@ -10,7 +10,6 @@ mod tests;
 use self::placeholders::check_placeholders;
 use super::file::{BuildRecipe, Component, Diary, Entrant, EntrantKind, Role, Task, Units};
 use crate::experiment::Diagnostic;
-use crate::experiment::diagnostic::nearest;
 use crate::experiment::read::entries::{self, ListEntry, Names};
 use crate::experiment::read::reader::{TomlReader, TomlTable, WrongValue};
 use crate::experiment::read::{convert, parse, schema::SchemaKey};
@@ -288,15 +287,16 @@ fn read_stages(
 
 fn read_after(reader: &mut TomlReader, table: &TomlTable, earlier: &[Entrant]) -> Option<usize> {
     let Some(name) = reader.read(table, "after", convert::text) else { return earlier.len().checked_sub(1) };
-    let found = earlier.iter().position(|stage| stage.name == name);
+    // Most often a stage follows the one before it, or one shortly before.
+    let found = earlier.iter().rposition(|stage| stage.name == name);
     if found.is_none() {
-        let names = || earlier.iter().map(|stage| stage.name.as_str());
+        let near = reader.nearest(&name, earlier.iter().map(|stage| stage.name.as_str()));
         let problem = reader.complain_of(
             table,
             "after",
             format!("`{}.after` is not the name of an earlier stage: \"{name}\"", table.path),
         );
-        problem.nearest = nearest(&name, names()).map(str::to_owned);
+        problem.nearest = near;
     }
     found
 }

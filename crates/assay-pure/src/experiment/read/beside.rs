@@ -3,11 +3,10 @@
 use toml_edit::{Item, TableLike, Value};
 
 use super::convert;
-use super::entries::ListEntry;
+use super::entries::{ListEntry, one_of};
 use super::input::too_large;
 use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::schema;
-use crate::experiment::diagnostic::nearest;
 use crate::experiment::spec::{InputSource, InputSpec, SecondInput};
 use crate::inputs::{Format, keys};
 
@@ -117,8 +116,8 @@ pub(super) fn resolve(
 
 fn unknown(reader: &mut TomlReader, entries: &[ListEntry], path: &str, second: &str) {
     let names = || entries.iter().filter_map(|entry| entry.name.as_deref());
-    let near = nearest(second, names()).map(str::to_owned);
-    let expected = format!("one of {}", names().collect::<Vec<_>>().join(", "));
+    let near = reader.nearest(second, names());
+    let expected = one_of(names());
     let problem = reader.complain(path, format!("`{path}` names an unknown input: \"{second}\""));
     problem.nearest = near;
     problem.expected = Some(expected);

@@ -5,7 +5,6 @@ use super::program::table;
 use super::reader::{TomlReader, TomlTable};
 use super::{convert, schema};
 use crate::experiment::axis::{Axis, ContrastSpec, EACH};
-use crate::experiment::diagnostic::nearest;
 use crate::experiment::spec::FlagSet;
 
 /// A compiler that is not there is no mistake of the file: another machine may have it.
@@ -53,7 +52,8 @@ fn check_flags(reader: &mut TomlReader, contrasts: &TomlTable, spec: &ContrastSp
     }
     let names = || flags.iter().map(|set| set.name.as_str());
     let message = format!("`contrasts.flags` names an unknown flag set: \"{wanted}\"");
+    let near = reader.nearest(wanted, names());
     let problem = reader.complain_of(contrasts, "flags", message);
-    problem.nearest = nearest(wanted, names()).map(str::to_owned);
+    problem.nearest = near;
     problem.expected = Some(format!("one of {}, or \"{EACH}\"", names().collect::<Vec<_>>().join(", ")));
 }

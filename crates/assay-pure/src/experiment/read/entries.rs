@@ -1,11 +1,12 @@
 //! Named entries (variants, inputs) in each form that TOML offers for them, and references to them by name.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use toml_edit::{Item, TableLike, Value};
 
 use super::convert;
 use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::schema::SchemaKey;
-use crate::experiment::diagnostic::nearest;
 
 /// One entry of a list, or one table in a table of tables.
 pub(crate) struct ListEntry<'a> {
@@ -42,9 +43,20 @@ impl Names {
             return;
         }
         let names = || self.names.iter().map(String::as_str);
+        let near = reader.nearest(name, names());
         let problem = reader.complain(path, format!("`{path}` names an unknown {}: \"{name}\"", self.kind));
-        problem.nearest = nearest(name, names()).map(str::to_owned);
-        problem.expected = Some(format!("one of {}", names().collect::<Vec<_>>().join(", ")));
+        problem.nearest = near;
+        problem.expected = Some(one_of(names()));
+    }
+}
+
+/// What a name may be, as far as anybody reads on.
+pub(crate) fn one_of<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
+    const LISTED: usize = 50;
+    let listed: Vec<&str> = names.clone().take(LISTED).collect();
+    match names.skip(LISTED).count() {
+        0 => format!("one of {}", listed.join(", ")),
+        more => format!("one of {} and {more} more", listed.join(", ")),
     }
 }
 
@@ -167,21 +179,28 @@ fn check_name(reader: &mut TomlReader, path: &str, name: &str) -> Option<String>
 
 /// Notes each name that an earlier entry has.
 fn distinct(reader: &mut TomlReader, entries: &[ListEntry]) {
-    for (index, entry) in entries.iter().enumerate() {
+    let mut first: HashMap<&str, &str> = HashMap::new();
+    for entry in entries {
         let Some(name) = &entry.name else { continue };
-        let earlier = entries[..index].iter().find(|earlier| earlier.name.as_ref() == Some(name));
-        if let Some(earlier) = earlier {
-            duplicate(reader, &format!("{}.name", entry.path), &format!("{}.name", earlier.path), name);
+        match first.entry(name) {
+            Entry::Vacant(new) => drop(new.insert(&entry.path)),
+            Entry::Occupied(earlier) => {
+                duplicate(reader, &format!("{}.name", entry.path), &format!("{}.name", earlier.get()), name);
+            }
         }
     }
 }
 
 /// Notes each element of a list that is there before.
-pub(crate) fn refuse_repeats<T: PartialEq + ToString>(reader: &mut TomlReader, path: &str, values: &[T]) {
-    for (index, value) in values.iter().enumerate() {
-        if let Some(earlier) = values[..index].iter().position(|earlier| earlier == value) {
-            let (path, earlier) = (format!("{path}[{index}]"), format!("{path}[{earlier}]"));
-            duplicate(reader, &path, &earlier, &value.to_string());
+pub(crate) fn refuse_repeats<T: ToString>(reader: &mut TomlReader, path: &str, values: &[T]) {
+    let mut first: HashMap<String, usize> = HashMap::new();
+    for (index, value) in values.iter().map(ToString::to_string).enumerate() {
+        match first.entry(value) {
+            Entry::Vacant(new) => drop(new.insert(index)),
+            Entry::Occupied(earlier) => {
+                let (path, before) = (format!("{path}[{index}]"), format!("{path}[{}]", earlier.get()));
+                duplicate(reader, &path, &before, earlier.key());
+            }
         }
     }
 }

@@ -3,12 +3,13 @@
 use toml_edit::{Item, TableLike, Value};
 
 use super::schema::SchemaKey;
-use crate::experiment::diagnostic::{Diagnostic, nearest};
-use crate::experiment::spans::Spans;
+use crate::experiment::diagnostic::{Diagnostic, MOST, nearest};
+use crate::experiment::spans::{FilePlace, Spans};
 
 /// What has been found wrong so far, and where everything stands.
 pub(crate) struct TomlReader {
     pub(crate) spans: Spans,
+    /// Those behind the first [`MOST`] are only counted: they have no place.
     pub(crate) problems: Vec<Diagnostic>,
     /// Where else in such a file a key may stand.
     homes: Homes,
@@ -96,16 +97,36 @@ impl TomlReader {
         if self.problems.is_empty() {
             return Ok((value, self.spans));
         }
+        let untold = self.problems.len().saturating_sub(MOST);
+        self.problems.truncate(MOST);
         self.problems.sort_by_key(|problem| (problem.line, problem.column));
+        if untold > 0 {
+            let more = format!("{untold} more problems");
+            self.problems.push(Diagnostic::new(self.spans.file(), self.spans.beginning(), "", more));
+        }
         Err(self.problems)
+    }
+
+    /// The known word that was meant; not looked for where nobody will read of it.
+    pub(crate) fn nearest<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+        (self.problems.len() < MOST).then(|| nearest(word, known).map(str::to_owned)).flatten()
+    }
+
+    /// Keeps a problem, without its place where nobody will read of it.
+    fn note(&mut self, path: &str, problem: impl FnOnce(&Spans) -> Diagnostic) -> &mut Diagnostic {
+        let is_told = self.problems.len() < MOST;
+        let nowhere = || FilePlace { line: 0, column: 0, source_line: String::new(), skipped: 0, length: 0 };
+        let problem = if is_told { problem(&self.spans) } else { Diagnostic::new("", nowhere(), path, "") };
+        self.problems.push(problem);
+        self.problems.last_mut().expect("one was just pushed")
     }
 
     /// Notes a problem with the value at a path; to be given advice by the caller.
     pub(crate) fn complain(&mut self, path: &str, message: impl Into<String>) -> &mut Diagnostic {
-        let place = self.spans.locate(path).unwrap_or_else(|| self.spans.beginning());
-        let problem = Diagnostic::new(self.spans.file(), place, path, message);
-        self.problems.push(problem);
-        self.problems.last_mut().expect("one was just pushed")
+        self.note(path, |spans| {
+            let place = spans.locate(path).unwrap_or_else(|| spans.beginning());
+            Diagnostic::new(spans.file(), place, path, message)
+        })
     }
 
     /// Notes a problem with the value of a key, with the schema's advice.
@@ -125,10 +146,12 @@ impl TomlReader {
     /// Notes that a required key is missing, at its table.
     pub(crate) fn missing(&mut self, table: &TomlTable, name: &str) {
         let path = table.path_of(name);
-        let place = self.spans.locate(&table.path).unwrap_or_else(|| self.spans.beginning());
         let key = table.key(name);
-        let problem = Diagnostic::new(self.spans.file(), place, &path, format!("`{path}` is missing"));
-        self.problems.push(problem.with_expected(key.expected).with_example(key.example));
+        self.note(&path, |spans| {
+            let place = spans.locate(&table.path).unwrap_or_else(|| spans.beginning());
+            let problem = Diagnostic::new(spans.file(), place, &path, format!("`{path}` is missing"));
+            problem.with_expected(key.expected).with_example(key.example)
+        });
     }
 
     /// Notes each key that the table does not know.
@@ -143,18 +166,19 @@ impl TomlReader {
 
     fn unknown_key(&mut self, table: &TomlTable, name: &str) {
         let path = table.path_of(name);
-
-        let place = self.spans.locate_key(&path);
-        let problem = Diagnostic::new(self.spans.file(), place, &path, format!("unknown key `{path}`"));
-        let names = || table.keys.iter().map(|key| key.name);
-        let problem = if let Some((home, key)) = (self.homes)(&table.path, name) {
-            problem.with_expected(format!("`{name}` {home}")).with_example(key.example)
-        } else if let Some(near) = nearest(name, names()) {
-            problem.with_nearest(Some(near)).with_example(table.key(near).example)
-        } else {
-            problem.with_expected(format!("one of {}", names().collect::<Vec<_>>().join(", ")))
-        };
-        self.problems.push(problem);
+        let homes = self.homes;
+        self.note(&path, |spans| {
+            let place = spans.locate_key(&path);
+            let problem = Diagnostic::new(spans.file(), place, &path, format!("unknown key `{path}`"));
+            let names = || table.keys.iter().map(|key| key.name);
+            if let Some((home, key)) = homes(&table.path, name) {
+                problem.with_expected(format!("`{name}` {home}")).with_example(key.example)
+            } else if let Some(near) = nearest(name, names()) {
+                problem.with_nearest(Some(near)).with_example(table.key(near).example)
+            } else {
+                problem.with_expected(format!("one of {}", names().collect::<Vec<_>>().join(", ")))
+            }
+        });
     }
 
     /// The value of a key, if the file has it and it is right.
@@ -198,9 +222,7 @@ impl TomlReader {
 
     /// Notes a problem with a key that the user has named, at the key itself.
     pub(crate) fn complain_of_key(&mut self, path: &str, message: impl Into<String>) -> &mut Diagnostic {
-        let problem = Diagnostic::new(self.spans.file(), self.spans.locate_key(path), path, message);
-        self.problems.push(problem);
-        self.problems.last_mut().expect("one was just pushed")
+        self.note(path, |spans| Diagnostic::new(spans.file(), spans.locate_key(path), path, message))
     }
 
     fn wrong(&mut self, table: &TomlTable, name: &str, path: &str, item: &Item, wrong: WrongValue) {

@@ -1,7 +1,6 @@
 //! `[[claims]]` of a diary.
 
 use super::schema;
-use crate::experiment::diagnostic::nearest;
 use crate::experiment::read::convert;
 use crate::experiment::read::entries::{self, Element, Names};
 use crate::experiment::read::reader::{TomlReader, TomlTable, WrongValue};
@@ -120,13 +119,13 @@ fn entrant(
         entrants.iter().position(|entrant| entrant.name == name && (key != "stage" || entrant.is_stage()));
     if found.is_none() {
         let path = table.path_of(key);
-        let names = || entrants.iter().map(|entrant| entrant.name.as_str());
+        let near = reader.nearest(name, entrants.iter().map(|entrant| entrant.name.as_str()));
         let problem = reader.complain_of(
             table,
             key,
             format!("`{path}` is not a stage or reference of this diary: \"{name}\""),
         );
-        problem.nearest = nearest(name, names()).map(str::to_owned);
+        problem.nearest = near;
     }
     found
 }

@@ -239,3 +239,13 @@ fn every_key_of_the_schema_has_an_example_that_is_toml() {
         }
     }
 }
+
+#[test]
+fn a_hundred_problems_are_told_and_the_others_counted() {
+    let stage = |number: usize| format!("[[stages]]\nname = \"s{number}\"\nafter = \"x\"\nflag = 1\n");
+    let text: String = std::iter::once(WHOLE.to_owned()).chain((0..300).map(stage)).collect();
+    let found = problems(&text);
+    assert_eq!(found.len(), 101);
+    assert!(found[..100].iter().all(|problem| problem.contains("STAGES.toml:")), "{found:#?}");
+    assert_eq!(found[100], "STAGES.toml:1:1: 500 more problems");
+}
