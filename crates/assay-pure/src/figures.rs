@@ -41,6 +41,8 @@ pub use error::FigureError;
 pub use unit::Unit;
 
 use regex::Regex;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 /// What one benchmark took in one execution of the command.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,15 +104,59 @@ impl Output {
 }
 
 /// Values of one key as its repetitions, in the order in which keys come first.
-pub(crate) fn repetitions<K: PartialEq>(values: impl IntoIterator<Item = (K, f64)>) -> Vec<(K, Vec<f64>)> {
+pub(crate) fn repetitions<K: Eq + Hash + Clone>(
+    values: impl IntoIterator<Item = (K, f64)>,
+) -> Vec<(K, Vec<f64>)> {
     let mut series: Vec<(K, Vec<f64>)> = Vec::new();
+    let mut places = HashMap::new();
     for (key, value) in values {
-        match series.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, values)) => values.push(value),
-            None => series.push((key, vec![value])),
-        }
+        let place = *places.entry(key).or_insert_with_key(|key| {
+            series.push((key.clone(), Vec::new()));
+            series.len() - 1
+        });
+        series[place].1.push(value);
     }
     series
+}
+
+/// The names that stand for several full names.
+pub(crate) fn ambiguous<'a>(named: impl Iterator<Item = (&'a str, &'a str)>) -> HashSet<&'a str> {
+    let mut full_names: HashMap<&str, &str> = HashMap::new();
+    named
+        .filter_map(|(name, full)| (*full_names.entry(name).or_insert(full) != full).then_some(name))
+        .collect()
+}
+
+/// Values of one name and their unit, in the order in which names come first: an output may have 100,000 of them.
+#[derive(Debug, Default)]
+pub(crate) struct NamedSeries {
+    series: Vec<(String, Unit, Vec<f64>)>,
+    places: HashMap<String, usize>,
+}
+
+impl NamedSeries {
+    /// Adds a value.
+    ///
+    /// # Errors
+    /// The name has another unit already: that one.
+    pub(crate) fn add(&mut self, name: &str, unit: Unit, value: f64) -> Result<(), Unit> {
+        let Some(place) = self.places.get(name) else {
+            self.places.insert(name.to_owned(), self.series.len());
+            self.series.push((name.to_owned(), unit, vec![value]));
+            return Ok(());
+        };
+        let (_, known, values) = &mut self.series[*place];
+        if *known != unit {
+            return Err(known.clone());
+        }
+        values.push(value);
+        Ok(())
+    }
+
+    /// All.
+    pub(crate) fn all(self) -> Vec<(String, Unit, Vec<f64>)> {
+        self.series
+    }
 }
 
 impl ExecutionFigures {
@@ -191,6 +237,30 @@ mod tests {
         reading.add("b".into(), Unit::ns_per("op"), BenchmarkClock::Cpu, &[-1.0], None);
         assert_eq!(reading.figures.len(), 1);
         assert!(reading.notes[1].ends_with("which leaves none."), "{:?}", reading.notes);
+    }
+
+    #[test]
+    fn a_hundred_thousand_names_are_read_in_the_order_in_which_they_come() {
+        let names = (0..200_000).map(|number| (format!("b{}", number % 100_000), f64::from(number)));
+        let series = repetitions(names);
+        assert_eq!((series.len(), &series[99_999].1), (100_000, &vec![99_999.0, 199_999.0]));
+        assert!(series.iter().enumerate().all(|(number, (name, _))| *name == format!("b{number}")));
+    }
+
+    #[test]
+    fn one_name_has_one_unit() {
+        let mut series = NamedSeries::default();
+        assert_eq!(series.add("a", Unit::ns_per("op"), 1.0), Ok(()));
+        assert_eq!(series.add("b", Unit::ns_per("byte"), 2.0), Ok(()));
+        assert_eq!(series.add("a", Unit::ns_per("byte"), 3.0), Err(Unit::ns_per("op")));
+        assert_eq!(series.add("a", Unit::ns_per("op"), 4.0), Ok(()));
+        assert_eq!(series.all()[0], ("a".into(), Unit::ns_per("op"), vec![1.0, 4.0]));
+    }
+
+    #[test]
+    fn a_name_of_several_things_is_ambiguous() {
+        let named = [("x", "a::x"), ("y", "a::y"), ("x", "b::x"), ("y", "a::y")];
+        assert_eq!(ambiguous(named.into_iter()), HashSet::from(["x"]));
     }
 
     #[test]

@@ -9,7 +9,7 @@
 mod console;
 mod xml;
 
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
+use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, ambiguous, repetitions};
 
 /// How errors and `--adapter` name it.
 pub const NAME: &str = "catch2";
@@ -42,10 +42,8 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     for failed in all.iter().filter(|mean| mean.ns.is_none()) {
         reading.notes.push(format!("{}: the benchmark failed.", failed.name));
     }
-    let is_ambiguous = |mean: &CatchMean| {
-        all.iter().any(|other| other.name == mean.name && other.test_case != mean.test_case)
-    };
-    let name = |mean: &CatchMean| match is_ambiguous(mean) {
+    let ambiguous = ambiguous(all.iter().map(|mean| (mean.name.as_str(), mean.test_case.as_str())));
+    let name = |mean: &CatchMean| match ambiguous.contains(mean.name.as_str()) {
         true => format!("{}/{}", mean.test_case, mean.name),
         false => mean.name.clone(),
     };

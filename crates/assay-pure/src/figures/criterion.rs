@@ -14,6 +14,7 @@ use super::unit::understood;
 use super::{BenchmarkClock, Document, ExecutionFigures, FigureError, Output, Unit};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::collections::HashMap;
 
 /// How errors and `--adapter` name it.
 pub const NAME: &str = "criterion";
@@ -62,9 +63,14 @@ pub fn is_in(output: &Output) -> bool {
 /// There are none, or one is broken.
 pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     let mut reading = ExecutionFigures::default();
+    let of = |name: &'static str| -> HashMap<&str, &Document> {
+        let all = output.criterion.iter().rev();
+        all.filter_map(|file| Some((folder_of(file, name)?, file))).collect()
+    };
+    let beside = Beside { samples: of("sample.json"), estimates: of("estimates.json") };
     for file in &output.criterion {
         if let Some(folder) = folder_of(file, "benchmark.json") {
-            read_folder(folder, file, &output.criterion, &mut reading)?;
+            read_folder(folder, file, &beside, &mut reading)?;
         }
     }
     if reading.figures.is_empty() {
@@ -86,20 +92,25 @@ fn folder_of<'a>(file: &'a Document, name: &str) -> Option<&'a str> {
     (folder == "new" || folder.ends_with("/new")).then_some(folder)
 }
 
+/// What lies in the folders of benchmarks.
+struct Beside<'a> {
+    samples: HashMap<&'a str, &'a Document>,
+    estimates: HashMap<&'a str, &'a Document>,
+}
+
 fn read_folder(
     folder: &str,
     benchmark: &Document,
-    files: &[Document],
+    beside: &Beside<'_>,
     reading: &mut ExecutionFigures,
 ) -> Result<(), FigureError> {
-    let file = |name: &str| files.iter().find(|file| folder_of(file, name) == Some(folder));
     let CriterionBenchmark { full_id } = parsed(benchmark, "`full_id`")?;
     let unit = Unit::ns_per("iteration");
-    if let Some(file) = file("sample.json") {
+    if let Some(file) = beside.samples.get(folder) {
         let sample: CriterionSample = parsed(file, "`iters` and `times`")?;
         let values = per_call(&sample.times, &sample.iters, &file.name)?;
         reading.add(full_id, unit, BenchmarkClock::Wall, &values, None);
-    } else if let Some(file) = file("estimates.json") {
+    } else if let Some(file) = beside.estimates.get(folder) {
         let estimates: Estimates = parsed(file, "`median.point_estimate`")?;
         reading
             .notes

@@ -16,7 +16,7 @@ use super::json::{documents, documents_among_lines};
 use super::unit::nanoseconds_in;
 use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// How errors and `--adapter` name it.
 pub const NAME: &str = "google-benchmark";
@@ -94,15 +94,21 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     note_context(&reports, &mut reading);
     let (order, series) = gather(reports)?;
     let several_programs = order.iter().any(|key| key.0 != order[0].0);
+    let mut namesakes: HashMap<(&str, &str), usize> = HashMap::new();
     for key in &order {
+        *namesakes.entry((&key.0, &key.1)).or_default() += 1;
+    }
+    let mut before: HashMap<(&str, &str), usize> = HashMap::new();
+    for key in &order {
+        let named = (key.0.as_str(), key.1.as_str());
+        let number = before.entry(named).or_default();
+        *number += 1;
         let Some(series) = series.get(key) else { continue };
         let mut name = series.name.clone();
         if several_programs && !key.0.is_empty() {
             name = format!("{}: {name}", key.0);
         }
-        let namesakes = |other: &&BenchmarkKey| other.0 == key.0 && other.1 == key.1;
-        if order.iter().filter(namesakes).count() > 1 {
-            let number = order.iter().filter(namesakes).take_while(|other| *other != key).count() + 1;
+        if namesakes[&named] > 1 {
             name = format!("{name}#{number}");
         }
         add(&mut reading, name, series);

@@ -12,6 +12,8 @@ mod table;
 use super::json::{documents, documents_among_lines};
 use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
 use serde::Deserialize;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// How errors and `--adapter` name it.
 pub const NAME: &str = "nanobench";
@@ -51,17 +53,24 @@ struct NanobenchSeries {
     values: Vec<f64>,
 }
 
-impl NanobenchSeries {
-    /// Adds itself, or its values to those of the same title, name and unit.
-    fn join(self, all: &mut Vec<NanobenchSeries>) {
-        let same = |known: &&mut NanobenchSeries| {
-            known.title == self.title && known.name == self.name && known.unit == self.unit
-        };
-        match all.iter_mut().find(same) {
-            Some(known) => known.values.extend(self.values),
-            None => all.push(self),
+/// Those of one title, name and unit as one, in the order in which they come first.
+fn joined(all: Vec<NanobenchSeries>) -> Vec<NanobenchSeries> {
+    let mut found: Vec<NanobenchSeries> = Vec::new();
+    let mut places = HashMap::new();
+    for series in all {
+        let key = (series.title.clone(), series.name.clone(), series.unit.clone());
+        match places.entry(key) {
+            Entry::Occupied(place) => {
+                let known: &mut NanobenchSeries = &mut found[*place.get()];
+                known.values.extend(series.values);
+            }
+            Entry::Vacant(new) => {
+                new.insert(found.len());
+                found.push(series);
+            }
         }
     }
+    found
 }
 
 /// Whether nanobench printed its table, or printed or wrote its JSON.
@@ -120,18 +129,23 @@ fn gather(reports: Vec<NanobenchReport>) -> Vec<NanobenchSeries> {
             values.push(per_unit(result.median_s));
         }
         let NanobenchRecord { title, name, unit, .. } = result;
-        NanobenchSeries { title, name, unit, values }.join(&mut all);
+        all.push(NanobenchSeries { title, name, unit, values });
     }
-    all
+    joined(all)
 }
 
 /// Names alone where they tell all apart, else with their titles, else with their units too.
 fn figures(all: &[NanobenchSeries]) -> ExecutionFigures {
     let mut reading = ExecutionFigures::default();
+    let mut of_name: HashMap<&str, usize> = HashMap::new();
+    let mut of_title: HashMap<(&str, &str), usize> = HashMap::new();
     for series in all {
-        let namesakes = || all.iter().filter(|other| other.name == series.name);
-        let of_title = namesakes().filter(|other| other.title == series.title).count();
-        let name = match (namesakes().count(), of_title) {
+        *of_name.entry(&series.name).or_default() += 1;
+        *of_title.entry((&series.name, &series.title)).or_default() += 1;
+    }
+    for series in all {
+        let (name, title) = (series.name.as_str(), series.title.as_str());
+        let name = match (of_name[name], of_title[&(name, title)]) {
             (1, _) => series.name.clone(),
             (_, 1) => format!("{}: {}", series.title, series.name),
             _ => format!("{}: {} ({})", series.title, series.name, series.unit),

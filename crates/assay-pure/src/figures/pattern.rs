@@ -11,7 +11,7 @@
 use super::adapter_error::AdapterError;
 use super::printed::lines;
 use super::unit::understood;
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
+use super::{BenchmarkClock, ExecutionFigures, FigureError, NamedSeries, Output, Unit};
 use regex::{Captures, Regex, RegexBuilder};
 use std::borrow::Cow;
 
@@ -68,20 +68,17 @@ impl Pattern {
     pub fn read(&self, output: &Output) -> Result<ExecutionFigures, FigureError> {
         let [stdout, stderr] = [&output.stdout, &output.stderr].map(|text| settled(text));
         let text = if self.expression.is_match(&stdout) { stdout } else { stderr };
-        let mut series: Vec<(String, Unit, Vec<f64>)> = Vec::new();
+        let mut series = NamedSeries::default();
         for found in self.expression.captures_iter(&text) {
             for group in &self.values {
                 let Some((name, value, unit)) = one(&found, group)? else { continue };
-                match series.iter_mut().find(|(known, _, _)| *known == name) {
-                    None => series.push((name, unit, vec![value])),
-                    Some((_, known, values)) if *known == unit => values.push(value),
-                    Some((_, known, _)) => {
-                        let expected = format!("values in {known}, as before");
-                        return Err(FigureError::malformed(NAME, &name, &expected, unit));
-                    }
-                }
+                series.add(&name, unit.clone(), value).map_err(|known| {
+                    let expected = format!("values in {known}, as before");
+                    FigureError::malformed(NAME, &name, &expected, unit)
+                })?;
             }
         }
+        let series = series.all();
         if series.is_empty() {
             let shown = output.printed();
             // What is shown has no tabs, so that an expression made after it would not match again.

@@ -9,7 +9,7 @@
 
 use super::printed::{PrintedNumber, finest, lines};
 use super::unit::nanoseconds_in;
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
+use super::{BenchmarkClock, ExecutionFigures, FigureError, NamedSeries, Output, Unit};
 
 /// How errors and `--adapter` name it.
 pub const NAME: &str = "perf-bench";
@@ -36,18 +36,15 @@ pub fn is_in(output: &Output) -> bool {
 /// # Errors
 /// There is no head, or nothing below one, or one name has figures of several units.
 pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
-    let mut series: Vec<(String, Unit, Vec<f64>)> = Vec::new();
+    let mut series = NamedSeries::default();
     for section in sections(&output.stdout) {
         let Some((value, unit)) = section.figure() else { continue };
-        match series.iter_mut().find(|(name, _, _)| *name == section.name) {
-            None => series.push((section.name, unit, vec![value])),
-            Some((_, known, values)) if *known == unit => values.push(value),
-            Some((name, known, _)) => {
-                let expected = format!("figures in {known}, as before");
-                return Err(FigureError::malformed(NAME, name, &expected, unit));
-            }
-        }
+        series.add(&section.name, unit.clone(), value).map_err(|known| {
+            let expected = format!("figures in {known}, as before");
+            FigureError::malformed(NAME, &section.name, &expected, unit)
+        })?;
     }
+    let series = series.all();
     if series.is_empty() {
         let expected =
             "a head `# Running 'sched/pipe' benchmark:` and a line such as `8.148123 usecs/op` below it";

@@ -9,7 +9,7 @@
 mod table;
 
 use super::json::documents;
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
+use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, ambiguous, repetitions};
 use serde::Deserialize;
 
 /// How errors and `--adapter` name it.
@@ -73,11 +73,11 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
 
 /// The test's name where it tells all apart, else the file's too.
 fn named(found: &[PytestBenchmark]) -> Vec<(String, f64)> {
-    let is_ambiguous = |one: &PytestBenchmark| {
-        found.iter().any(|other| other.name == one.name && other.fullname != one.fullname)
+    let ambiguous = ambiguous(found.iter().map(|one| (one.name.as_str(), one.fullname.as_str())));
+    let name = |one: &PytestBenchmark| {
+        let is_ambiguous = ambiguous.contains(one.name.as_str());
+        if is_ambiguous { one.fullname.clone() } else { one.name.clone() }
     };
-    let name =
-        |one: &PytestBenchmark| if is_ambiguous(one) { one.fullname.clone() } else { one.name.clone() };
     found.iter().map(|one| (name(one), one.stats.median * NS_PER_S)).collect()
 }
 

@@ -6,7 +6,7 @@
 //! Limits: the median alone is printed, so one value per execution.
 //! Source: nanobench.h 4.3 and 4.6, the function `showResult`.
 
-use super::NanobenchSeries;
+use super::{NanobenchSeries, joined};
 use crate::figures::printed::{PrintedNumber, finest, lines};
 use crate::figures::unit::nanoseconds_in;
 
@@ -39,17 +39,16 @@ pub(super) fn read(text: &str) -> (Vec<NanobenchSeries>, Vec<String>) {
             continue;
         };
         match row {
-            Ok((name, value)) => NanobenchSeries {
+            Ok((name, value)) => found.push(NanobenchSeries {
                 title: head.title.clone(),
                 name,
                 unit: head.unit.clone(),
                 values: vec![value],
-            }
-            .join(&mut found),
+            }),
             Err(note) => notes.push(note),
         }
     }
-    (found, notes)
+    (joined(found), notes)
 }
 
 /// The cells of a line of a table; none of another line.

@@ -7,6 +7,7 @@
 
 use crate::figures::printed::{PrintedNumber, lines};
 use crate::figures::unit::nanoseconds_in;
+use std::collections::{HashMap, HashSet};
 
 /// Columns that a figure is taken from, the best first.
 const FIGURES: [&str; 3] = ["Median", "Mean", "Min"];
@@ -45,9 +46,16 @@ pub(super) fn read(text: &str) -> (Vec<(String, f64)>, Vec<String>) {
 
 /// The rows of one table without namesakes.
 fn told_apart(rows: Vec<(String, f64)>, notes: &mut Vec<String>) -> Vec<(String, f64)> {
-    let times = |name: &str| rows.iter().filter(|(other, _)| other == name).count();
-    let (alone, alike): (Vec<_>, Vec<_>) = rows.iter().cloned().partition(|(name, _)| times(name) == 1);
+    let mut times: HashMap<String, usize> = HashMap::new();
+    for (name, _) in &rows {
+        *times.entry(name.clone()).or_default() += 1;
+    }
+    let (alone, alike): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(name, _)| times[name] == 1);
+    let mut told = HashSet::new();
     for (name, _) in alike {
+        if !told.insert(name.clone()) {
+            continue;
+        }
         let note = format!(
             "{name}: left out, as several tests of the table have this name; --benchmark-name=long tells them apart."
         );
