@@ -7,6 +7,7 @@
 mod pauses;
 
 use crate::family::{WatchedProcess, kill_all};
+use crate::tied::{HeldGroup, hold_group};
 use pauses::Pauses;
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,6 +18,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::AtomicI32;
 use std::time::{Duration, Instant};
 
 /// Bytes of each stream that are kept; the rest is counted.
@@ -126,8 +128,10 @@ pub fn run(asked: &CommandSpec<'_>) -> io::Result<CommandResult> {
     command.envs(asked.environment.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let (cpu, random) = (asked.cpu, asked.random_addresses);
+    let held = hold_group();
+    let place = held.as_ref().map(HeldGroup::place);
     // SAFETY: between fork and exec only async-signal-safe system calls are made, on captured plain values.
-    unsafe { command.pre_exec(move || before_exec(cpu, random)) };
+    unsafe { command.pre_exec(move || before_exec(cpu, random, place)) };
     let own = crate::resident::own_now();
     let begun = Instant::now();
     let mut child = command.spawn().map_err(|error| {
@@ -146,6 +150,7 @@ pub fn run(asked: &CommandSpec<'_>) -> io::Result<CommandResult> {
     let elapsed = begun.elapsed();
     drain(&mut streams);
     let left_processes = end_group(pid) && killed.is_none();
+    drop(held);
     drain(&mut streams);
     let [stdout, stderr, side] = streams.map(|stream| stream.kept);
     let paused = pauses.total;
@@ -164,7 +169,7 @@ pub fn run(asked: &CommandSpec<'_>) -> io::Result<CommandResult> {
 }
 
 /// Runs in the child between fork and exec: only async-signal-safe calls.
-fn before_exec(cpu: Option<usize>, random: bool) -> io::Result<()> {
+fn before_exec(cpu: Option<usize>, random: bool, place: Option<&AtomicI32>) -> io::Result<()> {
     // SAFETY: plain system calls on integers and on a struct that outlives the call.
     unsafe {
         libc::setpgid(0, 0);
@@ -178,6 +183,9 @@ fn before_exec(cpu: Option<usize>, random: bool) -> io::Result<()> {
             let wanted = if random { others } else { others | libc::ADDR_NO_RANDOMIZE };
             libc::personality(wanted as libc::c_ulong);
         }
+    }
+    if let Some(place) = place {
+        HeldGroup::begin(place);
     }
     cpu.map_or(Ok(()), |cpu| crate::pin::pin(0, cpu))
 }

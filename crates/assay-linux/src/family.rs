@@ -1,16 +1,17 @@
 //! A command and everything that it starts: adopted when their parents end, found, ended together.
 
+use crate::tied::with_the_lab;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Once;
 use std::time::Duration;
 
 /// Starts a command with the lab's own standard streams, in the lab's own process group, so that the terminal's signals
-/// reach both. It is killed when the thread that starts it ends without waiting for it.
+/// reach both. It ends with the lab.
 ///
 /// # Errors
 /// The program is missing or not executable, or no process can be had; the message names it.
@@ -18,20 +19,9 @@ pub fn start(command: &[OsString]) -> io::Result<Child> {
     let (program, arguments) =
         command.split_first().ok_or_else(|| io::Error::other("no command was given"))?;
     let mut command = Command::new(program);
-    dying_with_us(command.args(arguments)).spawn().map_err(|error| {
+    with_the_lab(command.args(arguments)).spawn().map_err(|error| {
         io::Error::new(error.kind(), format!("starting {}: {error}", program.to_string_lossy()))
     })
-}
-
-/// Has the command's first process killed when the thread that starts it ends, by `kill -9` too: `make` starts nothing more then.
-pub fn dying_with_us(command: &mut Command) -> &mut Command {
-    // SAFETY: between fork and exec one async-signal-safe system call is made.
-    unsafe {
-        command.pre_exec(|| {
-            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-            Ok(())
-        })
-    }
 }
 
 /// From now on processes whose parent has ended become children of this one, so that they can be found.

@@ -27,6 +27,7 @@ pub mod process;
 pub mod pulse;
 mod resident;
 pub mod shared;
+pub mod tied;
 pub mod wait;
 pub mod window;
 

@@ -1,7 +1,8 @@
 //! A measured program as a child: its own process group, pinned, spoken to over two pipes, its output drained and cut.
 //!
-//! It dies with the lab (`PR_SET_PDEATHSIG`), leaves no core file, and whatever it started is found and ended with it.
+//! It dies with the lab, with what it started in its group ([`crate::tied`]), leaves no core file, and whatever it started is found and ended with it.
 
+use crate::tied::{HeldGroup, hold_group};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -9,6 +10,7 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicI32;
 use std::time::{Duration, Instant};
 
 /// What of a program's own output is kept, bytes; the rest is counted.
@@ -33,6 +35,7 @@ pub struct Launch<'a> {
 #[derive(Debug)]
 pub struct WorkerProcess {
     child: Child,
+    held: Option<HeldGroup>,
     requests: File,
     replies: File,
     output: File,
@@ -130,8 +133,10 @@ impl WorkerProcess {
         command.stdin(Stdio::null()).stdout(output_write.try_clone()?).stderr(output_write);
         let inherited = [request_read.as_raw_fd(), reply_write.as_raw_fd()];
         let cpu = launch.cpu;
+        let held = hold_group();
+        let place = held.as_ref().map(HeldGroup::place);
         // SAFETY: between fork and exec only async-signal-safe system calls are made, on captured plain values.
-        unsafe { command.pre_exec(move || before_exec(inherited, cpu)) };
+        unsafe { command.pre_exec(move || before_exec(inherited, cpu, place)) };
         let child = spawn_patiently(&mut command).map_err(|error| {
             io::Error::new(error.kind(), format!("starting {}: {error}", launch.program.display()))
         })?;
@@ -140,6 +145,7 @@ impl WorkerProcess {
         set_nonblocking(&output_read)?;
         Ok(Self {
             child,
+            held,
             requests: request_write,
             replies: reply_read,
             output: output_read,
@@ -275,6 +281,8 @@ impl WorkerProcess {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
+        // Its number may be another group's from now on.
+        self.held = None;
         Exit {
             code: status.and_then(|status| status.code()),
             signal: status.and_then(|status| status.signal()),
@@ -306,7 +314,7 @@ pub fn raise_file_limit() -> u64 {
 }
 
 /// Runs in the child between fork and exec: only async-signal-safe calls.
-fn before_exec(inherited: [RawFd; 2], cpu: Option<usize>) -> io::Result<()> {
+fn before_exec(inherited: [RawFd; 2], cpu: Option<usize>, place: Option<&AtomicI32>) -> io::Result<()> {
     // SAFETY: plain system calls on integers and on a struct that outlives the call.
     unsafe {
         libc::setpgid(0, 0);
@@ -318,6 +326,9 @@ fn before_exec(inherited: [RawFd; 2], cpu: Option<usize>) -> io::Result<()> {
                 return Err(io::Error::last_os_error());
             }
         }
+    }
+    if let Some(place) = place {
+        HeldGroup::begin(place);
     }
     match cpu {
         Some(cpu) => crate::pin::pin(0, cpu),

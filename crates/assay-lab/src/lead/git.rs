@@ -2,7 +2,7 @@
 
 use super::Unable;
 use anyhow::Result;
-use assay_linux::family::dying_with_us;
+use assay_linux::tied::with_the_lab;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ const SETTINGS: [&str; 4] =
 /// git in a folder, without its words.
 pub fn git(folder: &Path) -> Command {
     let mut command = Command::new("git");
-    dying_with_us(&mut command);
+    with_the_lab(&mut command);
     for name in ELSEWHERE {
         command.env_remove(name);
     }

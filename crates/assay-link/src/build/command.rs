@@ -1,7 +1,7 @@
 //! Starting compilers and linkers: in a given folder, in the C locale, nothing on their standard input.
 
 use super::text;
-use assay_linux::family::dying_with_us;
+use assay_linux::tied::with_the_lab;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -47,7 +47,7 @@ impl Finished {
 /// Messages are asked for in English, because versions, search paths and scripts are read from them.
 pub fn run(folder: &Path, words: &[String]) -> io::Result<Finished> {
     let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
-    let output = dying_with_us(&mut Command::new(program))
+    let output = with_the_lab(&mut Command::new(program))
         .args(arguments)
         .current_dir(folder)
         .env("LC_ALL", "C")

@@ -15,6 +15,7 @@ use super::converse::{CutShort, Job, converse, why};
 use crate::run::worker::{WalkRequest, Worker};
 use crate::store::AllocationRow;
 use assay_linux::private::PrivateFolder;
+use assay_linux::tied::with_the_lab;
 use assay_pure::protocol::{Allocated, VariantKind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -49,6 +50,7 @@ impl HeapLibrary {
         let mut said = "there is no C compiler".to_owned();
         for compiler in compilers.iter().map(PathBuf::as_path).chain([Path::new("cc")]) {
             let mut compile = Command::new(compiler);
+            with_the_lab(&mut compile);
             if compiler.file_name().is_some_and(|name| name == "zig") {
                 compile.arg("cc");
             }

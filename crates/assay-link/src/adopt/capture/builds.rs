@@ -6,7 +6,7 @@ use super::link::CapturedLink;
 use super::linkers::{LINKERS, link_anew};
 use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, runner, rust, sections, zig};
 use crate::build::unresolved::{self, LinkOf};
-use assay_linux::family::dying_with_us;
+use assay_linux::tied::with_the_lab;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -214,7 +214,7 @@ impl BuildFolders {
         let start = || {
             let log = File::create(&self.log)?;
             let mut command = Command::new("sh");
-            dying_with_us(&mut command)
+            with_the_lab(&mut command)
                 .args(["-c", &replacing_shell(&asked.command, &asked.value("PATH").unwrap_or_default())])
                 .current_dir(&self.folder)
                 .envs(asked.environment.iter().map(|(name, value)| (name, value)))

@@ -4,7 +4,7 @@ use super::call::LinkerCall;
 use super::failure::ReplayError;
 use super::words::{PartRole, Parts};
 use crate::build::{LinkerKind, default_script, identify};
-use assay_linux::family::dying_with_us;
+use assay_linux::tied::with_the_lab;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
@@ -20,7 +20,7 @@ pub struct KnownLinker {
 /// Starts the linker in the surroundings of a call.
 pub fn command(call: &LinkerCall) -> Command {
     let mut command = Command::new(&call.linker);
-    dying_with_us(&mut command)
+    with_the_lab(&mut command)
         .current_dir(&call.folder)
         .env_clear()
         .envs(call.environment.iter().map(|(name, value)| (name, value)))

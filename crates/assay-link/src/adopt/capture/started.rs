@@ -4,6 +4,7 @@
 //! Whoever wants to execute one under something else, as an emulator, need not execute cargo there.
 //! Limits: nothing is written down where the user has a runner of their own.
 
+use assay_linux::tied::with_the_lab;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fs::File;
@@ -36,7 +37,7 @@ pub fn started(
 ) -> Vec<StartedProgram> {
     let read = || -> io::Result<Vec<StartedProgram>> {
         File::create(list)?;
-        let ran = Command::new("sh")
+        let ran = with_the_lab(&mut Command::new("sh"))
             .args(["-c", command])
             .current_dir(folder)
             .envs(environment.iter().map(|(name, value)| (name, value)))

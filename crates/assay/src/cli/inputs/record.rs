@@ -8,7 +8,7 @@ use crate::cli::{DONE, FAILED, reads, screen};
 use anyhow::{Context as _, Result, bail};
 use assay_lab::lead::Misuse;
 use assay_linux::output::Output;
-use assay_linux::{family, interrupt, wait};
+use assay_linux::{interrupt, tied, wait};
 use assay_pure::inputs::{Format, digest, guess};
 use assay_pure::words::plural;
 use assay_report::prose;
@@ -103,9 +103,28 @@ fn summary(file: &Path, bytes: &[u8]) -> String {
     if guess.format != Format::Bytes {
         text.push_str(&format!("{} as {word}, guessed from {}\n", plural(units, "unit"), guess.from));
     }
-    let path = file.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
-    text.push_str(&format!("\n[inputs.{name}]\npath = \"{path}\"\nformat = \"{word}\"\n"));
+    match file.to_str() {
+        Some(path) => {
+            text.push_str(&format!("\n[inputs.{name}]\npath = {}\nformat = \"{word}\"\n", in_toml(path)));
+        }
+        None => text.push_str("\nIts name is not UTF-8, so no experiment can name it: rename it.\n"),
+    }
     text
+}
+
+/// A text as TOML writes it, on one line whatever is in it.
+fn in_toml(text: &str) -> String {
+    let mut written = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => written.extend(['\\', c]),
+            c if *prose::clean(c.encode_utf8(&mut [0; 4])) != c.to_string() || matches!(c, '\n' | '\t') => {
+                written.push_str(&format!("\\u{:04X}", u32::from(c)));
+            }
+            c => written.push(c),
+        }
+    }
+    written + "\""
 }
 
 /// The file, and how much it still takes.
@@ -210,7 +229,7 @@ fn pass(
 }
 
 fn start(arguments: &RecordArguments, command: &mut Command) -> Result<Child> {
-    family::dying_with_us(command).spawn().map_err(|error| {
+    tied::with_the_lab(command).spawn().map_err(|error| {
         Misuse(format!("cannot start `{}`: {error}", arguments.command[0].to_string_lossy())).into()
     })
 }
@@ -237,4 +256,25 @@ fn feed(arguments: &RecordArguments, kept: &mut Kept) -> Result<(Ended, ExitStat
     let passed = pass(io::stdin(), to, kept);
     let (status, _) = wait::wait_or_kill(&mut child, None)?;
     Ok((passed.context("cannot keep what the command is given")?, status))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    #[test]
+    fn the_lines_of_an_experiment_name_the_file_whatever_is_in_its_name() {
+        for name in ["a b.bin", "new\nline", "quo\"te\\", "\u{1b}[31m\u{9b}\u{202e}x"] {
+            let text = summary(Path::new(name), b"abc");
+            let lines = &text[text.find("[inputs").expect("an input")..];
+            assert!(!lines.contains(|c: char| c.is_control() && c != '\n'), "{lines:?}");
+            let experiment = format!("[program]\n{lines}");
+            let spans = assay_pure::experiment::Experiment::from_toml(&experiment, "e.toml");
+            let told = spans.expect_err("there are no variants");
+            assert!(!told.iter().any(|problem| problem.message.contains("invalid TOML")), "{told:?}");
+        }
+        let name = std::ffi::OsStr::from_bytes(b"no\xfftext");
+        assert!(summary(Path::new(name), b"abc").ends_with("rename it.\n"));
+    }
 }
