@@ -77,8 +77,12 @@ impl Cleared {
     /// Writes the list.
     fn note(&mut self) -> io::Result<()> {
         if self.folder.is_none() {
-            fs::create_dir_all(&self.place)?;
-            self.folder = Some(PrivateFolder::make(&self.place, "")?);
+            let made = || {
+                fs::create_dir_all(&self.place)?;
+                PrivateFolder::make(&self.place, "")
+            };
+            // Another process may have removed it in between, as there was nothing in it.
+            self.folder = Some(made().or_else(|_| made())?);
         }
         let folder = self.folder.as_ref().expect("made just now");
         let noted = Noted { mark: mark(folder)?, moved: self.moved.clone() };
@@ -94,9 +98,17 @@ impl Cleared {
     }
 
     /// Puts back what was not built again, and removes the rest.
-    pub fn settle(self) {
+    pub fn settle(mut self) {
         self.moved.iter().for_each(settle);
+        if self.folder.take().is_some() {
+            leave(&self.place);
+        }
     }
+}
+
+/// Removes the folder of lists if there is none; another process's stays.
+fn leave(place: &Path) {
+    let _ = fs::remove_dir(place);
 }
 
 /// Settles what labs that were killed left aside.
@@ -109,6 +121,7 @@ pub fn settle_abandoned(store: &Path) {
         let own = noted.filter(|noted| mark(&folder).is_ok_and(|found| found == noted.mark));
         own.map(|noted| noted.moved).unwrap_or_default().iter().for_each(settle);
     }
+    leave(&store.join(PLACE));
 }
 
 fn mark(folder: &PrivateFolder) -> io::Result<(u64, i64, i64)> {
@@ -159,7 +172,7 @@ mod tests {
         assert_eq!((read(&folder, "kept"), read(&folder, "built")), ("kept".into(), "anew".into()));
         assert_eq!(read(&folder, ".kept.assay-aside"), "mine");
         assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 5);
-        assert_eq!(fs::read_dir(store.join(PLACE)).expect("there").count(), 0);
+        assert!(!store.join(PLACE).exists());
     }
 
     /// As it is when the process is killed now: the number of a process that is gone, its lock free.
@@ -187,7 +200,7 @@ mod tests {
         settle_abandoned(&store);
         assert_eq!((read(&folder, "kept"), read(&folder, "built")), ("kept".into(), "anew".into()));
         assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 3);
-        assert_eq!(fs::read_dir(store.join(PLACE)).expect("there").count(), 0);
+        assert!(!store.join(PLACE).exists());
     }
 
     #[test]
