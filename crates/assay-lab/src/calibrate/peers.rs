@@ -71,6 +71,7 @@ fn read(text: &str, pairs: &[KnownPair]) -> Result<(Vec<Trial>, Vec<String>)> {
             truth: truth.clone(),
             said,
             difference: line.difference,
+            twin: None,
         });
     }
     Ok((trials, skipped))

@@ -1,7 +1,7 @@
 //! Confusion: what is true against what was said, counted per tool.
 
 use super::pair::{PairKind, Truth};
-use assay_pure::verdict::Verdict;
+use assay_pure::verdict::{TwinVerdict, Verdict};
 use std::collections::BTreeMap;
 
 /// Effects from this size on must be found 95 times in 100.
@@ -71,6 +71,8 @@ pub struct Trial {
     pub said: Verdict,
     /// The difference it gave, as a fraction.
     pub difference: Option<f64>,
+    /// What the twin control of its campaign said; none of who has no such control.
+    pub twin: Option<TwinVerdict>,
 }
 
 /// Classes of truth, in the order of the table.
@@ -105,6 +107,16 @@ impl TallyKey {
 pub struct OutcomeTally {
     counts: BTreeMap<TallyKey, BTreeMap<TruthOutcome, u32>>,
     proven: BTreeMap<TallyKey, u32>,
+    twins: BTreeMap<TallyKey, TwinCount>,
+}
+
+/// In how many trials the twin control said something, of those that had one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TwinCount {
+    /// It found the baseline equal to itself, or different from itself.
+    pub decided: u32,
+    /// Trials with a twin control.
+    pub of: u32,
 }
 
 impl OutcomeTally {
@@ -118,6 +130,11 @@ impl OutcomeTally {
                 class: class(trial.kind, &trial.truth),
             };
             *tally.proven.entry(key.clone()).or_default() += u32::from(trial.proven);
+            if let Some(twin) = trial.twin {
+                let count = tally.twins.entry(key.clone()).or_default();
+                count.decided += u32::from(twin != TwinVerdict::Undecided);
+                count.of += 1;
+            }
             let outcome = outcome(trial.truth.verdict, trial.said);
             *tally.counts.entry(key).or_default().entry(outcome).or_default() += 1;
         }
@@ -152,6 +169,15 @@ impl OutcomeTally {
     pub fn proven(&self, tool: &str, compiler: &str, class: &'static str) -> u32 {
         let found = self.proven.iter().filter(|(key, _)| key.is_of(tool, Some(compiler), class));
         found.map(|(_, proven)| proven).sum()
+    }
+
+    /// How often the twin control decided in the campaigns of a tool's trials in a class, built by one compiler.
+    pub fn twins(&self, tool: &str, compiler: &str, class: &'static str) -> TwinCount {
+        let found = self.twins.iter().filter(|(key, _)| key.is_of(tool, Some(compiler), class));
+        found.fold(TwinCount::default(), |sum, (_, count)| TwinCount {
+            decided: sum.decided + count.decided,
+            of: sum.of + count.of,
+        })
     }
 
     /// Where a tool falls short of what assay must reach, in sentences; empty if nowhere.
@@ -193,7 +219,8 @@ mod tests {
     fn trial(kind: PairKind, verdict: Verdict, nominal_effect: f64, said: Verdict) -> Trial {
         let truth = Truth { verdict, nominal_effect };
         let (tool, compiler, what) = ("t".into(), "gcc-12".into(), "p".into());
-        Trial { tool, compiler, proven: false, what, kind, change: None, truth, said, difference: None }
+        let (change, difference, twin) = (None, None, None);
+        Trial { tool, compiler, proven: false, what, kind, change, truth, said, difference, twin }
     }
 
     #[test]
@@ -244,6 +271,17 @@ mod tests {
         trials.push(trial(PairKind::Null, Verdict::Equivalent, 0.0, Verdict::Undecided));
         let found = OutcomeTally::of(&trials).shortcomings("t");
         assert_eq!(found, ["null pair: 9 of 101 undecided, at most 8 in 100 allowed"]);
+    }
+
+    #[test]
+    fn counts_how_often_the_twin_control_decided() {
+        let of =
+            |twin| Trial { twin, ..trial(PairKind::Null, Verdict::Equivalent, 0.0, Verdict::Equivalent) };
+        let said = [TwinVerdict::Equivalent, TwinVerdict::Different, TwinVerdict::Undecided].map(Some);
+        let trials: Vec<Trial> = said.into_iter().chain([None]).map(of).collect();
+        let tally = OutcomeTally::of(&trials);
+        assert_eq!(tally.twins("t", "gcc-12", CLASSES[0]), TwinCount { decided: 2, of: 3 });
+        assert_eq!(tally.twins("t", "clang-14", CLASSES[0]), TwinCount::default());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::help::OUTPUT;
 use super::run::StoragePaths;
 use super::{DONE, FAILED, screen};
 use anyhow::{Context, Result, bail};
-use assay_lab::calibrate::tally::{self, CLASSES};
+use assay_lab::calibrate::tally::{self, CLASSES, TwinCount};
 use assay_lab::calibrate::{KnownPair, OutcomeTally, Trial, TruthOutcome, peers, read_pairs};
 use assay_lab::campaign::{self, CampaignRequest, compose};
 use assay_lab::lead::Misuse;
@@ -225,6 +225,7 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<T
                 truth: truth.clone(),
                 said,
                 difference: difference.map(|effect| effect.ratio - 1.0),
+                twin: (tool == ASSAY).then_some(page.twin_control.verdict),
             });
         }
     }
@@ -256,6 +257,7 @@ fn trials_json(trials: &[Trial]) -> Vec<serde_json::Value> {
                 "said": word(trial.said),
                 "outcome": format!("{:?}", tally::outcome(trial.truth.verdict, trial.said)),
                 "difference": trial.difference,
+                "twin": trial.twin,
             })
         })
         .collect()
@@ -271,7 +273,7 @@ fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
     let any_proven = trials.iter().any(|trial| trial.proven);
     let proven = |text: String| if any_proven { format!(" {text:>6}") } else { String::new() };
     let mut text = format!(
-        "{:<20} {:<16} {:<8} {:>5} {:>15}{} {:>14} {:>14} {:>14} {:>10}\n",
+        "{:<20} {:<16} {:<8} {:>5} {:>15}{} {:>14} {:>14} {:>14} {:>10} {:>16}\n",
         "truth",
         "tool",
         "compiler",
@@ -281,7 +283,8 @@ fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
         "undecided",
         "missed",
         "false",
-        "wrong sign"
+        "wrong sign",
+        "twin decided"
     );
     for class in CLASSES {
         let mut rows = tally.rows(class);
@@ -296,7 +299,7 @@ fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
             };
             let same = CLASSES[..2].contains(&class);
             text.push_str(&format!(
-                "{:<20} {tool:<16} {compiler:<8} {total:>5} {:>15}{} {:>14} {:>14} {:>14} {:>10}\n",
+                "{:<20} {tool:<16} {compiler:<8} {total:>5} {:>15}{} {:>14} {:>14} {:>14} {:>10} {:>16}\n",
                 if index == 0 { class } else { "" },
                 counted(TruthOutcome::Right, true),
                 proven(tally.proven(tool, compiler, class).to_string()),
@@ -304,14 +307,20 @@ fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
                 counted(TruthOutcome::Missed, !same),
                 counted(TruthOutcome::False, same),
                 if same { "-".into() } else { count(TruthOutcome::WrongSign).to_string() },
+                twin_decided(tally.twins(tool, compiler, class)),
             ));
         }
     }
     text.push_str(
         "\nmissed: a real difference called equivalent; false: the same work called different\n\
+         twin decided: campaigns in which the baseline was compared with itself to an end\n\
          in brackets: the 95 % interval of the share, in % (Wilson)\n",
     );
     text + &wrong_verdicts(trials)
+}
+
+fn twin_decided(count: TwinCount) -> String {
+    if count.of == 0 { "-".into() } else { counted(count.decided, count.of) }
 }
 
 fn wrong_verdicts(trials: &[Trial]) -> String {
