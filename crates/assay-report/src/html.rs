@@ -16,6 +16,7 @@ pub use self::strips::{AllStrips, Strip, Strips, StripsOf};
 use crate::limits;
 use crate::list::{ListPage, ListRow};
 use crate::page::{PageCompiler, PageFlagSet};
+use crate::prose;
 use assay_pure::inputs::digest::digest;
 use assay_pure::limits::Limits;
 use serde::{Deserialize, Serialize};
@@ -298,9 +299,9 @@ fn as_text_of_a_script(json: &str) -> String {
     text
 }
 
-/// Text between tags.
+/// Text between tags, which steers nothing that shows the source.
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    prose::clean(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -333,6 +334,19 @@ mod tests {
         let data = &document[begin..begin + document[begin..].find('<').unwrap()];
         let read: Value = serde_json::from_str(data).unwrap();
         assert_eq!(read["shown"][0]["page"]["contrasts"][0]["candidate"], HOSTILE);
+    }
+
+    #[test]
+    fn words_of_others_steer_no_terminal_that_shows_the_file() {
+        let mut page = sample::page();
+        page.question = "a\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}?".into();
+        page.experiment.clone_from(&page.question);
+        let document = document(&[Shown::alone(serde_json::to_value(&page).unwrap())], Served::default());
+        let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || c == '\u{202e}';
+        let begin = document.find("<title>").unwrap();
+        assert!(!document[begin..begin + 60].contains(steers));
+        let plain = document.find("<noscript>").unwrap();
+        assert!(!document[plain..].contains(steers), "{}", &document[plain..plain + 200]);
     }
 
     #[test]

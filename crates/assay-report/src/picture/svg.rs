@@ -129,5 +129,6 @@ fn number(value: f64) -> String {
 
 /// A text of whomever as XML's own. Control characters are gone: XML has no way to say them.
 fn escape(text: &str) -> String {
+    let text = crate::prose::clean(text);
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
