@@ -94,6 +94,7 @@ enum Verb {
 pub fn main(plugin: &'static [u8], commit: Option<&'static str>) -> ExitCode {
     assay_trace::carry_plugin(plugin);
     version::tell(commit, plugin.len());
+    assay_linux::lock::told_by(|sentence| screen::tell(&format!("assay: {sentence}")));
     let command = match Command::try_parse() {
         Ok(command) => command,
         Err(error) => {

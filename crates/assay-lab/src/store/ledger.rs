@@ -4,6 +4,7 @@
 use super::owner::{APPLICATION_ID, Owner, owner};
 use super::unusable::Unusable;
 use anyhow::{Context, Result, anyhow};
+use assay_linux::lock;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row, TransactionBehavior};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -60,7 +61,7 @@ impl Ledger {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|error| explain(path, error))?;
         let ledger = Self { connection, path: path.to_owned() };
-        ledger.connection.busy_timeout(PATIENCE)?;
+        ledger.connection.busy_handler(Some(wait))?;
         let format = ledger.format()?;
         if owner == Owner::Nobody {
             // Ahead of the write-ahead log, so that the file itself says from its first page whose it is.
@@ -88,7 +89,7 @@ impl Ledger {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(|error| explain(path, error))?;
         let ledger = Self { connection, path: path.to_owned() };
-        ledger.connection.busy_timeout(PATIENCE)?;
+        ledger.connection.busy_handler(Some(wait))?;
         ledger.connection.pragma_update(None, "query_only", "ON").map_err(|error| ledger.explain(error))?;
         let format = ledger.format()?;
         if format != FORMAT {
@@ -227,6 +228,19 @@ impl Ledger {
     }
 }
 
+/// How long one wait of a writer takes.
+const TURN: Duration = Duration::from_millis(10);
+
+/// Another writer has the file, for the n-th time: whether to ask again.
+fn wait(times: i32) -> bool {
+    let waited = TURN * u32::try_from(times).unwrap_or(0);
+    if waited == Duration::from_secs(1) {
+        lock::tell("waiting for another program, which is writing to the ledger");
+    }
+    std::thread::sleep(TURN);
+    waited < PATIENCE && !assay_linux::interrupt::asked()
+}
+
 /// Says what an SQLite error means for the user: what is safe, and what to do.
 fn explain(path: &Path, error: rusqlite::Error) -> anyhow::Error {
     let path = path.display();
@@ -241,7 +255,10 @@ fn explain(path: &Path, error: rusqlite::Error) -> anyhow::Error {
              are safe in it; continue with --resume, or use --ledger FILE on another disk"
         ),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            anyhow!("the ledger {path} was locked by another program for more than {} s", PATIENCE.as_secs())
+            anyhow!(
+                "the ledger {path} is locked by another program, which was waited for at most {} s",
+                PATIENCE.as_secs()
+            )
         }
         Some(ErrorCode::DatabaseCorrupt) => unusable(format!(
             "the ledger {path} is damaged ({error}). `sqlite3 {path} .recover` may save what is left; keep new \
