@@ -1,6 +1,6 @@
 //! Every case of `fixtures/hostile`, whose README says how one is added.
 
-use super::lab::{Running, make_private, signal};
+use super::lab::{Running, make_private};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
@@ -37,7 +37,7 @@ fn wrong(case: &Path) -> Option<String> {
         folder
     };
     let here = folder("here");
-    let mark = format!("ASSAY_HOSTILE_CASE={}", place.path().display());
+    let mark = Mark(format!("ASSAY_HOSTILE_CASE={}", place.path().display()));
     let program = Path::new(env!("CARGO_BIN_EXE_assay"));
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new("sh");
@@ -54,7 +54,7 @@ fn wrong(case: &Path) -> Option<String> {
         .env("COLUMNS", "180")
         .env("NO_COLOR", "1");
     let said = Running::start(command).wait_at_most(PATIENCE);
-    let left = left_alive(&mark);
+    let left = mark.left_alive();
     if said.code == Some(SKIPPED) {
         eprintln!("{}: {}", name(case), said.page);
         return None;
@@ -66,20 +66,33 @@ fn wrong(case: &Path) -> Option<String> {
     (!left.is_empty()).then(|| format!("{} leaves processes: {left:?}", name(case)))
 }
 
-/// Processes of a case that are still there, which are killed.
-fn left_alive(mark: &str) -> Vec<String> {
-    let deadline = Instant::now() + GONE;
-    loop {
-        let left = of_case(mark);
-        if left.is_empty() {
-            return Vec::new();
+/// What every process of a case has in its environment. None outlives this, whatever becomes of the test.
+struct Mark(String);
+
+impl Mark {
+    /// Processes that are still there.
+    fn left_alive(&self) -> Vec<String> {
+        let deadline = Instant::now() + GONE;
+        loop {
+            let left = of_case(&self.0);
+            if left.is_empty() || Instant::now() > deadline {
+                return left.into_iter().map(|(_, words)| words).collect();
+            }
+            std::thread::sleep(Duration::from_millis(10));
         }
-        if Instant::now() > deadline {
-            left.iter().for_each(|(id, _)| signal("KILL", &id.to_string()));
-            return left.into_iter().map(|(_, words)| words).collect();
-        }
-        std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        of_case(&self.0).into_iter().for_each(|(id, _)| kill(id));
+    }
+}
+
+/// A process that may have ended meanwhile.
+fn kill(id: u32) {
+    let sent = Command::new("sh").args(["-c", "kill -s KILL -- \"$1\"", "sh", &id.to_string()]).output();
+    sent.expect("sh is everywhere");
 }
 
 /// Number and command line of each process with the case's mark in its environment.
