@@ -723,10 +723,12 @@ ASSAY_INLINE uint64_t assay_switches(void)
 
 /* Is the sibling hardware thread busy? It may belong to another guest; then neither SMT nor stolen time shows it in here.
  * Dependent additions take a cycle each, shared core or not; independent ones fill the core's width and take longer on
- * a shared core. The lab makes the judgement; here are the two times, nanoseconds. */
+ * a shared core. Jumps that are taken need the front end, which both threads use in turns: they take twice as long. The lab
+ * makes the judgement; here are the times, nanoseconds. */
 struct assay_pulse {
     uint64_t chain_ns; /* of 2048 additions, each on the last one's sum; 0: not known here */
     uint64_t wide_ns;  /* of 12800 additions to 8 sums */
+    uint64_t jumps_ns; /* of 1024 taken jumps */
 };
 
 #if defined(__x86_64__)
@@ -735,6 +737,7 @@ struct assay_pulse {
     "add %%rdx, %%rax\n\tadd %%rdx, %%rcx\n\tadd %%rdx, %%rsi\n\tadd %%rdx, %%rdi\n\t"                                   \
     "add %%rdx, %%r8\n\tadd %%rdx, %%r9\n\tadd %%rdx, %%r10\n\tadd %%rdx, %%r11\n\t"
 #define ASSAY_AGAIN_ "dec %0\n\tjnz 1b"
+#define ASSAY_JUMP_ "jmp 2f\n\t.skip 30, 0x90\n2:\n\t"
 #define ASSAY_SUMS_ "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc", "memory"
 #elif defined(__aarch64__)
 #define ASSAY_CHAIN_ "add x0, x0, x8\n\t"
@@ -742,6 +745,7 @@ struct assay_pulse {
     "add x0, x0, x8\n\tadd x1, x1, x8\n\tadd x2, x2, x8\n\tadd x3, x3, x8\n\t"                                           \
     "add x4, x4, x8\n\tadd x5, x5, x8\n\tadd x6, x6, x8\n\tadd x7, x7, x8\n\t"
 #define ASSAY_AGAIN_ "subs %0, %0, #1\n\tb.ne 1b"
+#define ASSAY_JUMP_ "b 2f\n\t.rept 7\n\tnop\n\t.endr\n2:\n\t"
 #define ASSAY_SUMS_ "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "cc", "memory"
 #endif
 
@@ -757,26 +761,36 @@ ASSAY_OUTLINE void assay_wide(uint64_t rows)
     __asm__ volatile("1:\n\t.rept 64\n\t" ASSAY_WIDE_ ".endr\n\t" ASSAY_AGAIN_ : "+r"(rows) : : ASSAY_SUMS_);
 }
 
+/* One jump to each 32 bytes: none of them shares a fetch with the next, wherever they lie. */
+ASSAY_OUTLINE void assay_jumps(uint64_t rows)
+{
+    __asm__ volatile("1:\n\t.rept 64\n\t" ASSAY_JUMP_ ".endr\n\t" ASSAY_AGAIN_ : "+r"(rows) : : "cc", "memory");
+}
+
 ASSAY_OUTLINE struct assay_pulse assay_take_pulse(void)
 {
     struct assay_pulse pulse;
-    uint64_t begun, between;
+    uint64_t begun, between, summed;
     /* Whatever was measured may have taken this code out of the caches. */
     assay_chain(1);
     assay_wide(1);
+    assay_jumps(1);
     (void)assay_wall_ns();
     begun = assay_wall_ns();
     assay_chain(32);
     between = assay_wall_ns();
     assay_wide(25);
-    pulse.wide_ns = assay_wall_ns() - between;
+    summed = assay_wall_ns();
+    assay_jumps(16);
+    pulse.jumps_ns = assay_wall_ns() - summed;
+    pulse.wide_ns = summed - between;
     pulse.chain_ns = between - begun;
     return pulse;
 }
 #else
 static inline struct assay_pulse assay_take_pulse(void)
 {
-    struct assay_pulse unknown = {0, 0};
+    struct assay_pulse unknown = {0, 0, 0};
     return unknown;
 }
 #endif
@@ -2686,7 +2700,7 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
     struct assay_usage usage = assay_read_usage(fields);
     uint64_t check = 0, units, i;
     const char *why;
-    char pulses[128] = "", cost[64] = "";
+    char pulses[192] = "", cost[64] = "";
     struct assay_pulse before, after;
     at = (size_t)assay_number(fields, "window", 0, input == NULL ? 0 : input->window_count - 1);
     if (fields->problem[0] != '\0') {
@@ -2705,8 +2719,10 @@ static inline void assay_serve_measure(struct assay_channel *channel, struct ass
         }
         after = assay_take_pulse();
         if (after.chain_ns != 0) {
-            snprintf(pulses, sizeof pulses, " before=%llu,%llu after=%llu,%llu", (unsigned long long)before.chain_ns,
-                     (unsigned long long)before.wide_ns, (unsigned long long)after.chain_ns, (unsigned long long)after.wide_ns);
+            snprintf(pulses, sizeof pulses, " before=%llu,%llu after=%llu,%llu front=%llu,%llu",
+                     (unsigned long long)before.chain_ns, (unsigned long long)before.wide_ns,
+                     (unsigned long long)after.chain_ns, (unsigned long long)after.wide_ns,
+                     (unsigned long long)before.jumps_ns, (unsigned long long)after.jumps_ns);
         }
         before = after;
         assay_say(channel, "sample index=%llu warmup=%d wall=%llu cpu=%llu units=%llu switches=%llu%s", (unsigned long long)i,

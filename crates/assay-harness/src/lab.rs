@@ -206,8 +206,7 @@ impl Lab<'_> {
                 };
                 let (region, units, warm) = (sample.region, sample.units, u8::from(index < warmup));
                 let after = pulse::take();
-                let pulses =
-                    before.zip(after).map(|(before, after)| format!(" before={before} after={after}"));
+                let pulses = before.zip(after).map(|(before, after)| pulse::said(before, after));
                 self.channel.say(&format!(
                     "sample index={index} warmup={warm} wall={} cpu={} units={units} switches={}{}",
                     region.wall_ns,

@@ -1,17 +1,25 @@
 //! Is the sibling hardware thread busy? It may belong to another guest; then neither SMT nor stolen time shows it in here.
 //! Dependent additions take a cycle each, shared core or not; independent ones fill the core's width and take longer on
-//! a shared core. The lab makes the judgement; here are the two times.
+//! a shared core. Jumps that are taken need the front end, which both threads use in turns. The lab makes the judgement;
+//! here are the times.
 
 use crate::system::wall_ns;
 use std::fmt;
 
-/// Two loops timed one after the other.
+/// Loops timed one after the other.
 #[derive(Clone, Copy)]
 pub(crate) struct Pulse {
     /// Of 2048 additions, each on the last one's sum, nanoseconds.
     chain_ns: u64,
     /// Of 12800 additions to 8 sums, nanoseconds.
     wide_ns: u64,
+    /// Of 1024 taken jumps, nanoseconds.
+    jumps_ns: u64,
+}
+
+/// Two pulses as fields of a reply.
+pub(crate) fn said(before: Pulse, after: Pulse) -> String {
+    format!(" before={before} after={after} front={},{}", before.jumps_ns, after.jumps_ns)
 }
 
 impl fmt::Display for Pulse {
@@ -29,12 +37,19 @@ pub(crate) fn take() -> Option<Pulse> {
     // Whatever was measured may have taken this code out of the caches.
     chain(1);
     wide(1);
+    jumps(1);
     wall_ns();
     let begun = wall_ns();
     chain(32);
     let between = wall_ns();
     wide(25);
-    Some(Pulse { chain_ns: between.wrapping_sub(begun), wide_ns: wall_ns().wrapping_sub(between) })
+    let summed = wall_ns();
+    jumps(16);
+    Some(Pulse {
+        chain_ns: between.wrapping_sub(begun),
+        wide_ns: summed.wrapping_sub(between),
+        jumps_ns: wall_ns().wrapping_sub(summed),
+    })
 }
 
 const KNOWN: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
@@ -103,6 +118,37 @@ fn wide(times: u64) {
     }
 }
 
+/// `times` times 64 taken jumps, one to each 32 bytes: none of them shares a fetch with the next, wherever they lie.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+fn jumps(times: u64) {
+    // SAFETY: only the register that counts is written, and it is named.
+    unsafe {
+        std::arch::asm!(
+            "2:", ".rept 64", "jmp 3f", ".skip 30, 0x90", "3:", ".endr", "dec {left}", "jnz 2b",
+            left = inout(reg) times => _,
+            options(nomem, nostack),
+        );
+    }
+}
+
+/// `times` times 64 taken jumps, one to each 32 bytes: none of them shares a fetch with the next, wherever they lie.
+#[cfg(target_arch = "aarch64")]
+#[inline(never)]
+fn jumps(times: u64) {
+    // SAFETY: only the register that counts is written, and it is named.
+    unsafe {
+        std::arch::asm!(
+            "2:", ".rept 64", "b 3f", ".rept 7", "nop", ".endr", "3:", ".endr", "subs {left}, {left}, #1", "b.ne 2b",
+            left = inout(reg) times => _,
+            options(nomem, nostack),
+        );
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn jumps(_: u64) {}
+
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn chain(_: u64) {}
 
@@ -119,5 +165,8 @@ mod tests {
         let text = pulse.to_string();
         let (chain, wide) = text.split_once(',').expect("two");
         assert!(chain.parse::<u64>().is_ok() && wide.parse::<u64>().is_ok(), "{text}");
+        let fields = said(pulse, pulse);
+        let front = fields.split_once(" front=").and_then(|(_, front)| front.split_once(',')).expect("two");
+        assert!(front.0.parse::<u64>().is_ok_and(|ns| ns > 0) && front.1 == front.0, "{fields}");
     }
 }

@@ -4,7 +4,8 @@
 //! then neither SMT nor stolen time is to be seen, and whatever needs the core's width takes up to twice as long, in
 //! bursts of milliseconds to seconds. A pulse is two short timed loops: additions that wait for each other, which take a
 //! cycle each whoever else is there, and additions that need not wait, which fill the width. Their quotient knows nothing
-//! of the clock frequency.
+//! of the clock frequency. A third loop, of nothing but taken jumps, feels the front end, which siblings take in turns: it
+//! takes twice as long beside one, also where the additions feel little.
 
 use std::fmt;
 
@@ -13,22 +14,41 @@ use std::fmt;
 pub const SHARED: f64 = 1.08;
 /// The same where the clock's grain is allowed for besides: what is left is where the loops lie, and a percent or two of chance.
 const BEYOND_GRAIN: f64 = 1.04;
+/// The same of jumps over the chain: they take about as long alone each time, and twice as long beside a busy sibling. Wide
+/// room, as code that has only just been fetched may lose some.
+const JUMPS_SHARED: f64 = 1.25;
 /// Additions of the two loops.
 const CHAIN: f64 = 2048.0;
 const WIDE: f64 = 12_800.0;
 /// So many pulses, of which the lowest twentieth is not one alone, tell those of an unshared core.
 const ENOUGH: usize = 40;
 
-/// One pulse: two loops timed one after the other.
+/// One pulse: loops timed one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pulse {
     /// 2048 additions, each on the last one's sum, nanoseconds.
     pub chain_ns: u64,
     /// 12800 additions to 8 sums, nanoseconds.
     pub wide_ns: u64,
+    /// 1024 taken jumps, nanoseconds, where the program takes them.
+    pub jumps_ns: Option<u64>,
 }
 
 impl Pulse {
+    /// One of additions alone.
+    #[must_use]
+    pub fn of_additions(chain_ns: u64, wide_ns: u64) -> Pulse {
+        Pulse { chain_ns, wide_ns, jumps_ns: None }
+    }
+
+    /// The jumps' time over the chain's: the more, the less of the front end was there. None where there are none, or a loop
+    /// took no time.
+    #[must_use]
+    pub fn jumps_quotient(&self) -> Option<f64> {
+        let jumps_ns = self.jumps_ns.filter(|jumps_ns| self.chain_ns > 0 && *jumps_ns > 0)?;
+        Some(jumps_ns as f64 / self.chain_ns as f64)
+    }
+
     /// The wide loop's time over the chain's: the more, the less of the core's width was there. None where a loop took no
     /// time, which says nothing.
     #[must_use]
@@ -71,6 +91,8 @@ pub fn narrowed(width: f64, known: f64) -> Option<f64> {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OwnCore {
     own: Option<f64>,
+    /// The same of jumps.
+    jumps: Option<f64>,
     grain_ns: u64,
 }
 
@@ -80,10 +102,9 @@ impl OwnCore {
     pub fn learn(&mut self, pairs: impl Iterator<Item = [Pulse; 2]>) {
         let pairs: Vec<[Pulse; 2]> = pairs.collect();
         let found = own(pairs.iter().flatten().filter_map(Pulse::quotient).collect());
-        self.own = match (self.own, found) {
-            (Some(known), Some(found)) => Some(known.min(found)),
-            (known, found) => known.or(found),
-        };
+        self.own = least(self.own, found);
+        let jumps = own(pairs.iter().flatten().filter_map(Pulse::jumps_quotient).collect());
+        self.jumps = least(self.jumps, jumps);
         if found.is_some() {
             self.grain_ns = self.grain_ns.max(grain_ns(&pairs));
         }
@@ -117,9 +138,23 @@ impl OwnCore {
             let least = |pulse: &Pulse| Pulse {
                 chain_ns: if pulse.chain_ns == 0 { 0 } else { pulse.chain_ns + grain_ns },
                 wide_ns: pulse.wide_ns.saturating_sub(grain_ns),
+                jumps_ns: pulse.jumps_ns.map(|jumps_ns| jumps_ns.saturating_sub(grain_ns)),
             };
-            pulses.iter().any(|pulse| least(pulse).quotient().is_some_and(|quotient| quotient > limit))
+            let is_above =
+                |quotient: Option<f64>, limit: f64| quotient.is_some_and(|quotient| quotient > limit);
+            let jumps = self.jumps.map_or(f64::INFINITY, |own| own * JUMPS_SHARED);
+            pulses
+                .iter()
+                .map(least)
+                .any(|pulse| is_above(pulse.quotient(), limit) || is_above(pulse.jumps_quotient(), jumps))
         })
+    }
+}
+
+fn least(known: Option<f64>, found: Option<f64>) -> Option<f64> {
+    match (known, found) {
+        (Some(known), Some(found)) => Some(known.min(found)),
+        (known, found) => known.or(found),
     }
 }
 
@@ -141,7 +176,27 @@ fn grain_ns(pairs: &[[Pulse; 2]]) -> u64 {
 mod tests {
     use super::*;
 
-    const OWN: Pulse = Pulse { chain_ns: 561, wide_ns: 911 };
+    const OWN: Pulse = Pulse { chain_ns: 561, wide_ns: 911, jumps_ns: None };
+
+    #[test]
+    fn jumps_that_take_longer_are_a_shared_core_though_additions_do_not() {
+        let of = |jumps_ns| Pulse { jumps_ns: Some(jumps_ns), ..OWN };
+        let own_core = knowing(of(310));
+        assert!(!own_core.is_shared(Some([of(310), of(380)])));
+        assert!(own_core.is_shared(Some([of(310), of(620)])));
+        assert!(own_core.is_shared(Some([of(620), of(310)])));
+        // A program without such pulses, and a core of which none were seen, are judged by additions.
+        assert!(!own_core.is_shared(Some([OWN, OWN])));
+        assert!(!knowing(OWN).is_shared(Some([of(620), of(620)])));
+        assert!(own_core.is_shared(Some([wider(60), OWN])));
+        assert_eq!(of(0).jumps_quotient(), None, "no time says nothing");
+    }
+
+    #[test]
+    fn half_the_clock_frequency_makes_no_jumps_shared() {
+        let slow = Pulse { chain_ns: 1122, wide_ns: 1822, jumps_ns: Some(620) };
+        assert!(!knowing(Pulse { jumps_ns: Some(310), ..OWN }).is_shared(Some([slow, slow])));
+    }
 
     #[test]
     fn what_a_core_of_ones_own_shows_is_near_the_lowest_but_no_single_outlier() {
@@ -176,16 +231,16 @@ mod tests {
 
     #[test]
     fn half_the_clock_frequency_is_no_sharing() {
-        let slow = Pulse { chain_ns: 1122, wide_ns: 1822 };
+        let slow = Pulse::of_additions(1122, 1822);
         assert!(!knowing(OWN).is_shared(Some([slow, slow])));
     }
 
     #[test]
     fn a_pulse_that_took_no_time_says_nothing() {
-        let none = Pulse { chain_ns: 0, wide_ns: 0 };
+        let none = Pulse::of_additions(0, 0);
         assert_eq!(none.quotient(), None);
-        assert!(!knowing(OWN).is_shared(Some([none, Pulse { chain_ns: 0, wide_ns: 9000 }])));
-        assert_eq!(Pulse { chain_ns: 561, wide_ns: 0 }.quotient(), None);
+        assert!(!knowing(OWN).is_shared(Some([none, Pulse::of_additions(0, 9000)])));
+        assert_eq!(Pulse::of_additions(561, 0).quotient(), None);
     }
 
     #[test]
@@ -194,19 +249,20 @@ mod tests {
         let read = |at: u64| Pulse {
             chain_ns: if at.is_multiple_of(2) { 680 } else { 720 },
             wide_ns: if at.is_multiple_of(3) { 1080 } else { 1040 },
+            jumps_ns: None,
         };
         let mut own_core = OwnCore::default();
         own_core.learn((0..60).map(|at| [read(at), read(at / 2 + 1)]));
         assert_eq!(own_core.limit(), Some((1040.0 / 720.0 * BEYOND_GRAIN, 40)));
         assert!((0..60).all(|at| !own_core.is_shared(Some([read(at), read(at)]))));
-        let shared = Pulse { chain_ns: 720, wide_ns: 1400 };
+        let shared = Pulse::of_additions(720, 1400);
         assert!(own_core.is_shared(Some([read(0), shared])));
     }
 
     #[test]
     fn chains_that_were_interrupted_make_no_grain_of_more_than_a_twelfth() {
         let mut own_core = OwnCore::default();
-        let interrupted = Pulse { chain_ns: 4000, wide_ns: 911 };
+        let interrupted = Pulse::of_additions(4000, 911);
         own_core.learn((0..30).map(|at| if at % 3 == 0 { [OWN, interrupted] } else { [OWN, OWN] }));
         assert_eq!(own_core.limit().map(|(_, grain)| grain), Some(561 / 12));
     }
@@ -227,7 +283,7 @@ mod tests {
     #[test]
     fn nothing_is_known_before_enough_pulses() {
         let mut own_core = OwnCore::default();
-        let wide = |wide_ns| [Pulse { chain_ns: 1000, wide_ns }; 2];
+        let wide = |wide_ns| [Pulse::of_additions(1000, wide_ns); 2];
         own_core.learn([wide(1600); 19].into_iter());
         assert_eq!(own_core.limit(), None);
         assert!(!own_core.is_shared(Some(wide(3000))));
@@ -251,7 +307,7 @@ mod tests {
     #[test]
     fn a_stretch_that_was_shared_throughout_teaches_nothing_after_one_that_was_not() {
         let mut own_core = OwnCore::default();
-        let stretch = |wide_ns| [[Pulse { chain_ns: 1000, wide_ns }; 2]; 30].into_iter();
+        let stretch = |wide_ns| [[Pulse::of_additions(1000, wide_ns); 2]; 30].into_iter();
         for (wide_ns, own) in [(2400, 2.4), (1600, 1.6), (2400, 1.6)] {
             own_core.learn(stretch(wide_ns));
             assert_eq!(own_core.limit(), Some((own * BEYOND_GRAIN, 0)));

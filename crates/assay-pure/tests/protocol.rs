@@ -117,7 +117,10 @@ fn the_shared_transcript_has_only_messages_of_the_protocol() {
     let figures = |line: &String| {
         let line =
             line.replace("wall=*", "wall=1").replace("cpu=*", "cpu=1").replace("switches=*", "switches=0");
-        let line = line.replace("before=*", "before=1,2").replace("after=*", "after=1,2");
+        let line = line
+            .replace("before=*", "before=1,2")
+            .replace("after=*", "after=1,2")
+            .replace("front=*", "front=1,2");
         let line = line.replace("state_bytes=*", "state_bytes=1");
         line.replace("harness=*", "harness=c").replace("entry=*", "entry=1").replace("_ns=*", "_ns=1.00")
     };

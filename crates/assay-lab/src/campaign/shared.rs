@@ -70,7 +70,7 @@ mod tests {
             let round = Round { round, rotations: vec![0], started_at: 0.0, elapsed_ns: 1 };
             ledger.put_round(campaign, &round, &samples).expect("a round");
         };
-        let (own, wide) = (Pulse { chain_ns: 1000, wide_ns: 1600 }, Pulse { chain_ns: 1000, wide_ns: 2400 });
+        let (own, wide) = (Pulse::of_additions(1000, 1600), Pulse::of_additions(1000, 2400));
         let busy = Some([own, wide]);
         put(0, &[(busy, None), (busy, Some(Flag::Preempted)), (None, None), (None, Some(Flag::Shared))]);
         let flags = || {

@@ -71,7 +71,7 @@ impl Clocks for Here {
 }
 
 fn of((chain_ns, wide_ns): (u64, u64)) -> Pulse {
-    Pulse { chain_ns, wide_ns }
+    Pulse::of_additions(chain_ns, wide_ns)
 }
 
 /// Times windows, and knows what an unshared core looks like.
@@ -178,8 +178,8 @@ pub mod scripted {
     /// What the core's pulses show, by their number.
     pub type Shows = fn(usize) -> Pulse;
 
-    pub const OWN: Pulse = Pulse { chain_ns: 1000, wide_ns: 1600 };
-    pub const SHARED: Pulse = Pulse { chain_ns: 1000, wide_ns: 2400 };
+    pub const OWN: Pulse = Pulse { chain_ns: 1000, wide_ns: 1600, jumps_ns: None };
+    pub const SHARED: Pulse = Pulse { chain_ns: 1000, wide_ns: 2400, jumps_ns: None };
 
     /// Every window takes 100 µs, a long one 5 ms with four pulses in it.
     pub struct Script {

@@ -365,7 +365,7 @@ mod tests {
                 return Err(ProgramFault::of_lab(Stage::Measure, "hung".into()));
             }
             let shared = self.shared.contains(&(self.visits.len() - 1));
-            let pulse = Pulse { chain_ns: 1000, wide_ns: if shared { 2500 } else { 1600 } };
+            let pulse = Pulse::of_additions(1000, if shared { 2500 } else { 1600 });
             let sample = |warmup| {
                 let pulses = Some([pulse; 2]);
                 RawSample { warmup, wall_ns: 200_000, cpu_ns: 200_000, units: 10, switches: 0, pulses }
@@ -419,7 +419,7 @@ mod tests {
     /// What an unshared core shows, known from a round before.
     fn knowing() -> MeasuringCore {
         let mut own = OwnCore::default();
-        own.learn([[Pulse { chain_ns: 1000, wide_ns: 1600 }; 2]; 20].into_iter());
+        own.learn([[Pulse::of_additions(1000, 1600); 2]; 20].into_iter());
         MeasuringCore { own, spare: Duration::ZERO }
     }
 

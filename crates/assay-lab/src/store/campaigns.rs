@@ -178,8 +178,8 @@ impl Ledger {
             )?;
             let mut insert = connection.prepare_cached(
                 "INSERT INTO sample (campaign, round, process, input, start_window, position, warmup, wall_ns, \
-                 cpu_ns, units, switches, flagged, at, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns) \
-                 VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                 cpu_ns, units, switches, flagged, at, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns, \
+                 jumps_before_ns, jumps_after_ns) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             )?;
             for sample in samples {
                 let pulse = |which: usize| sample.pulses.map(|pulses| pulses[which]);
@@ -200,7 +200,9 @@ impl Ledger {
                     pulse(0).map(|pulse| pulse.chain_ns as i64),
                     pulse(0).map(|pulse| pulse.wide_ns as i64),
                     pulse(1).map(|pulse| pulse.chain_ns as i64),
-                    pulse(1).map(|pulse| pulse.wide_ns as i64)
+                    pulse(1).map(|pulse| pulse.wide_ns as i64),
+                    pulse(0).and_then(|pulse| pulse.jumps_ns).map(|ns| ns as i64),
+                    pulse(1).and_then(|pulse| pulse.jumps_ns).map(|ns| ns as i64)
                 ])?;
             }
             Ok(())

@@ -162,7 +162,8 @@ impl Ledger {
         self.rows(
             "the campaign's samples",
             "SELECT round, process, input, start_window, position, warmup, wall_ns, cpu_ns, units, switches, \
-             flagged, at, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns \
+             flagged, at, chain_before_ns, wide_before_ns, jumps_before_ns, chain_after_ns, wide_after_ns, \
+             jumps_after_ns \
              FROM sample WHERE campaign = ? ORDER BY id",
             [campaign],
             |row| {
@@ -177,7 +178,7 @@ impl Ledger {
                     cpu_ns: unsigned(row, 7)?,
                     units: unsigned(row, 8)?,
                     switches: unsigned(row, 9)?,
-                    pulses: pulse(row, 12)?.zip(pulse(row, 14)?).map(|(before, after)| [before, after]),
+                    pulses: pulse(row, 12)?.zip(pulse(row, 15)?).map(|(before, after)| [before, after]),
                     flagged: word(row, 10, Flag::of)?,
                     at: row.get(11)?,
                 })
@@ -190,11 +191,11 @@ impl Ledger {
     /// # Errors
     /// The ledger cannot be read.
     pub fn pulses(&self, campaign: i64) -> Result<Vec<(u32, [Pulse; 2])>> {
-        let sql = "SELECT round, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns FROM sample \
-                   WHERE campaign = ? ORDER BY id";
+        let sql = "SELECT round, chain_before_ns, wide_before_ns, jumps_before_ns, chain_after_ns, wide_after_ns, \
+                   jumps_after_ns FROM sample WHERE campaign = ? ORDER BY id";
         let found = self.rows("the campaign's pulses", sql, [campaign], |row| {
             let round: u32 = row.get(0)?;
-            Ok(pulse(row, 1)?.zip(pulse(row, 3)?).map(|(before, after)| (round, [before, after])))
+            Ok(pulse(row, 1)?.zip(pulse(row, 4)?).map(|(before, after)| (round, [before, after])))
         })?;
         Ok(found.into_iter().flatten().collect())
     }
@@ -364,10 +365,11 @@ fn counted(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(|count| count as u64))
 }
 
-/// The pulse in two columns.
+/// The pulse in three columns; the last may be absent.
 fn pulse(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Pulse>> {
     let (chain, wide): (Option<i64>, Option<i64>) = (row.get(column)?, row.get(column + 1)?);
-    Ok(chain.zip(wide).map(|(chain, wide)| Pulse { chain_ns: chain as u64, wide_ns: wide as u64 }))
+    let jumps_ns = counted(row, column + 2)?;
+    Ok(chain.zip(wide).map(|(chain, wide)| Pulse { chain_ns: chain as u64, wide_ns: wide as u64, jumps_ns }))
 }
 
 fn json(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {

@@ -109,7 +109,9 @@ CREATE TABLE sample (
     chain_before_ns INTEGER,            -- the pulse before it: additions that wait for each other
     wide_before_ns INTEGER,             -- and additions that need not; NULL: the program takes none
     chain_after_ns INTEGER,             -- the pulse after it
-    wide_after_ns INTEGER
+    wide_after_ns INTEGER,
+    jumps_before_ns INTEGER,            -- taken jumps, of the same pulses; NULL: the program takes none
+    jumps_after_ns INTEGER
 );
 CREATE INDEX sample_by_campaign ON sample (campaign, round);
 

@@ -121,7 +121,7 @@ mod tests {
     fn series(count: usize, slower: impl Fn(usize) -> f64) -> Vec<TimedPulse> {
         let taken = |nth: usize| TimedPulse {
             at_ns: 3000.0 * nth as f64,
-            pulse: Pulse { chain_ns: 600, wide_ns: (1000.0 * slower(nth)).round() as u64 },
+            pulse: Pulse::of_additions(600, (1000.0 * slower(nth)).round() as u64),
         };
         (0..count).map(taken).collect()
     }
@@ -171,8 +171,7 @@ mod tests {
             let mut pulses = series(3000, |_| 1.0);
             for (nth, taken) in pulses.iter_mut().enumerate() {
                 let slower = |ns: u64| (ns as f64 / frequency(nth)).round() as u64;
-                taken.pulse =
-                    Pulse { chain_ns: slower(taken.pulse.chain_ns), wide_ns: slower(taken.pulse.wide_ns) };
+                taken.pulse = Pulse::of_additions(slower(taken.pulse.chain_ns), slower(taken.pulse.wide_ns));
             }
             sharing(&pulses).expect("enough pulses").share
         };
@@ -207,7 +206,7 @@ mod tests {
         assert_eq!(sharing(&[]), None);
         assert_eq!(sharing(&series(LEAST_PULSES - 1, |_| 1.0)), None);
         assert!(sharing(&series(LEAST_PULSES, |_| 1.0)).is_some());
-        let broken = TimedPulse { at_ns: 0.0, pulse: Pulse { chain_ns: 0, wide_ns: 0 } };
+        let broken = TimedPulse { at_ns: 0.0, pulse: Pulse::of_additions(0, 0) };
         assert_eq!(sharing(&[broken; 500]), None, "a clock that stands still");
         assert_eq!(
             sharing(&series(500, |nth| if nth < 60 { 1.0 } else { 9.0 })),

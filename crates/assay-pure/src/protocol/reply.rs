@@ -205,7 +205,7 @@ impl Reply {
             Self::Sample { index, warmup, wall_ns, cpu_ns, units, switches, pulses } => format!(
                 "sample index={index} warmup={} wall={wall_ns} cpu={cpu_ns} units={units} switches={switches}{}\n",
                 u8::from(*warmup),
-                pulses.map(|[before, after]| format!(" before={before} after={after}")).unwrap_or_default()
+                pulses.map(said).unwrap_or_default()
             ),
             Self::Measured { check, state_bytes } => {
                 let cost = state_bytes.map(|bytes| format!(" state_bytes={bytes}")).unwrap_or_default();
@@ -307,18 +307,32 @@ fn plain(word: &str, fields: &Fields<'_>) -> Result<Reply, ProtocolError> {
     })
 }
 
+/// The fields of both pulses of a sample.
+fn said([before, after]: [Pulse; 2]) -> String {
+    let jumps = before.jumps_ns.zip(after.jumps_ns);
+    let front = jumps.map(|(before, after)| format!(" front={before},{after}")).unwrap_or_default();
+    format!(" before={before} after={after}{front}")
+}
+
 /// Both pulses of a sample, or none.
 fn pulses(fields: &Fields<'_>) -> Result<Option<[Pulse; 2]>, ProtocolError> {
     if fields.optional("before").is_none() && fields.optional("after").is_none() {
         return Ok(None);
     }
-    let pulse = |field| {
+    let two = |field| {
         let value = fields.text(field)?;
-        let both = value.split_once(',').and_then(|(chain, wide)| Some((digits(chain)?, digits(wide)?)));
-        let (chain_ns, wide_ns) = both.ok_or_else(|| fields.wrong(field, value, "two whole numbers"))?;
-        Ok(Pulse { chain_ns, wide_ns })
+        let both = value.split_once(',').and_then(|(one, other)| Some((digits(one)?, digits(other)?)));
+        both.ok_or_else(|| fields.wrong(field, value, "two whole numbers"))
     };
-    Ok(Some([pulse("before")?, pulse("after")?]))
+    let jumps = fields.optional("front").map(|_| two("front")).transpose()?;
+    let pulse = |field, jumps_ns| {
+        let (chain_ns, wide_ns) = two(field)?;
+        Ok(Pulse { chain_ns, wide_ns, jumps_ns })
+    };
+    Ok(Some([
+        pulse("before", jumps.map(|(before, _)| before))?,
+        pulse("after", jumps.map(|(_, after)| after))?,
+    ]))
 }
 
 /// A field that must be a name.

@@ -154,7 +154,7 @@ fn pulses(duration: Duration) -> Option<Sharing> {
             return sharing(&taken);
         }
         let (chain_ns, wide_ns) = pulse::take()?;
-        taken.push(TimedPulse { at_ns: at.as_nanos() as f64, pulse: Pulse { chain_ns, wide_ns } });
+        taken.push(TimedPulse { at_ns: at.as_nanos() as f64, pulse: Pulse::of_additions(chain_ns, wide_ns) });
     }
 }
 
