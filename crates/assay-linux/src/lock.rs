@@ -4,12 +4,11 @@
 //! link (opening it makes a file elsewhere). So locks of a user lie in a folder that is this user's alone, and every lock
 //! file is opened without following a link, without waiting, and refused if it is no regular file.
 
-use std::fs::{DirBuilder, File, Metadata, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
 /// Opens a lock file for writing, making it where there is none (mode 0600), never changing what is in it.
 ///
@@ -49,11 +48,6 @@ pub fn open_own(path: &Path) -> io::Result<File> {
     Err(io::Error::other(format!("{} belongs to another user: remove it", path.display())))
 }
 
-/// How long a lock is waited for, and after how long somebody is told.
-const PATIENCE: Duration = Duration::from_secs(60);
-const SILENCE: Duration = Duration::from_secs(1);
-const LOOK: Duration = Duration::from_millis(20);
-
 /// Who tells that somebody else is waited for: locks are taken far below whoever prints.
 static TOLD_BY: OnceLock<fn(&str)> = OnceLock::new();
 
@@ -66,45 +60,6 @@ pub fn told_by(tell: fn(&str)) {
 pub fn tell(sentence: &str) {
     if let Some(tell) = TOLD_BY.get() {
         tell(sentence);
-    }
-}
-
-/// Locks a file that others hold for moments only. Whoever waits for longer is told of it, and may be interrupted.
-///
-/// # Errors
-/// Another process has it for a minute; somebody asked to stop; the kernel refuses.
-pub fn wait(file: &File, path: &Path) -> io::Result<()> {
-    wait_at_most(file, path, PATIENCE)
-}
-
-fn wait_at_most(file: &File, path: &Path, patience: Duration) -> io::Result<()> {
-    let began = Instant::now();
-    let mut told = false;
-    let who = || {
-        let found = holder(path).map(|id| (id, command_of(id)));
-        let named =
-            found.map(|(id, command)| format!(" {id} ({})", command.unwrap_or_else(|| "unknown".into())));
-        format!("process{}", named.unwrap_or_default())
-    };
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) => {}
-        }
-        if crate::interrupt::asked() {
-            let what = format!("interrupted while {} was locked", path.display());
-            return Err(io::Error::new(io::ErrorKind::Interrupted, what));
-        }
-        if began.elapsed() >= patience {
-            let what = format!("{} is locked by {}: end it, then repeat this", path.display(), who());
-            return Err(io::Error::new(io::ErrorKind::TimedOut, what));
-        }
-        if !told && began.elapsed() >= SILENCE {
-            told = true;
-            tell(&format!("waiting for {}, which has {} locked", who(), path.display()));
-        }
-        std::thread::sleep(LOOK);
     }
 }
 
@@ -192,23 +147,6 @@ pub fn user() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_lock_that_another_holds_is_waited_for_and_then_refused_with_its_name() {
-        let path = std::env::temp_dir().join(format!("assay-waited-{}", std::process::id()));
-        let (held, waiting) = (open(&path).expect("a file"), open(&path).expect("a file"));
-        held.lock().expect("free");
-        let error = wait_at_most(&waiting, &path, Duration::from_millis(50)).expect_err("it is held");
-        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
-        assert!(error.to_string().contains(&path.display().to_string()), "{error}");
-        let waits = std::thread::spawn({
-            let path = path.clone();
-            move || wait_at_most(&waiting, &path, Duration::from_secs(60)).is_ok()
-        });
-        drop(held);
-        assert!(waits.join().expect("it ends"));
-        std::fs::remove_file(path).expect("it is ours");
-    }
 
     #[test]
     fn the_holder_of_a_lock_is_read_from_the_kernel_s_table_and_who_waits_is_not_it() {

@@ -85,7 +85,10 @@ fn survives_truncations_and_wrong_letters_everywhere() {
             };
             for problem in Experiment::from_toml(&broken, "x.toml").err().unwrap_or_default() {
                 let line = broken.lines().nth(problem.line - 1).unwrap_or_default();
-                assert!(problem.column - 1 + problem.length <= line.chars().count() + 1, "{problem}\n{broken}");
+                assert!(
+                    problem.column - 1 + problem.length <= line.chars().count() + 1,
+                    "{problem}\n{broken}"
+                );
                 assert!(problem.to_string().starts_with("x.toml:"));
                 refused += 1;
             }
