@@ -77,12 +77,15 @@ fn spent() -> f64 {
     text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).expect("nanoseconds") / 1e9
 }
 
+/// Makes the bytes of a row once.
+type Make = Box<dyn Fn() -> Vec<u8>>;
+
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let repeats: u32 = arguments.next().map_or(3, |repeats| repeats.parse().expect("REPEATS is a number"));
     let part = arguments.next().unwrap_or_default();
     let table = recipe("permutation u32").generate(100_000, SEED);
-    let mut rows: Vec<(String, Box<dyn Fn() -> Vec<u8>>)> = Vec::new();
+    let mut rows: Vec<(String, Make)> = Vec::new();
     for text in RECIPES {
         let recipe = recipe(text);
         let units = units(&Generator::Of(recipe.clone()));
