@@ -1,5 +1,7 @@
 //! Inputs: seeded generators, units and windows in bytes, and a description of what a predictor sees in them.
 
+#[cfg(test)]
+mod asked;
 pub mod describe;
 pub mod digest;
 mod draw;

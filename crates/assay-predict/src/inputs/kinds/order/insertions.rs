@@ -14,6 +14,9 @@ const SMALLEST: usize = 16;
 /// Values that are merged while they are in the cache; as many merges make it of the smallest as leave them where they began.
 const RESIDENT: usize = SMALLEST << 10;
 
+/// Places that a value moves back on average, up to which memory moves are faster.
+const FEW_MOVES: u64 = 256;
+
 /// A place in the upper half, the value that stands there in the lower: they are compared and moved as one.
 type Placed = u64;
 
@@ -21,6 +24,22 @@ const ONE_PLACE: Placed = 1 << 32;
 
 /// The list, by how many places before the end each value was inserted: at most as many as there were values; fewer than 2^31.
 pub(super) fn inserted(before_end: &[u32]) -> impl ExactSizeIterator<Item = u32> + use<> {
+    let moves: u64 = before_end.iter().map(|&count| u64::from(count)).sum();
+    let blocks =
+        if moves <= FEW_MOVES * before_end.len() as u64 { shifted(before_end) } else { merged(before_end) };
+    blocks.into_iter().map(|placed| placed as u32)
+}
+
+/// By memory moves, which is fastest while values move little.
+fn shifted(before_end: &[u32]) -> Vec<Placed> {
+    let mut list = Vec::with_capacity(before_end.len());
+    for (value, &count) in (0..).zip(before_end) {
+        list.insert(list.len() - count as usize, value);
+    }
+    list
+}
+
+fn merged(before_end: &[u32]) -> Vec<Placed> {
     let mut blocks: Vec<Placed> = Vec::with_capacity(before_end.len());
     let mut spare = vec![0; RESIDENT.min(before_end.len())];
     for counts in before_end.chunks(RESIDENT) {
@@ -43,7 +62,7 @@ pub(super) fn inserted(before_end: &[u32]) -> impl ExactSizeIterator<Item = u32>
         std::mem::swap(&mut blocks, &mut merged);
         width *= 2;
     }
-    blocks.into_iter().map(|placed| placed as u32)
+    blocks
 }
 
 /// Appends the block of the next values, of which as many are there as `blocks` has.
@@ -124,13 +143,8 @@ mod tests {
     use super::*;
     use crate::inputs::draw::Draw;
 
-    /// By memory moves.
-    fn one_by_one(before_end: &[u32]) -> Vec<u32> {
-        let mut list = Vec::new();
-        for (value, &count) in (0..).zip(before_end) {
-            list.insert(list.len() - count as usize, value);
-        }
-        list
+    fn values(blocks: Vec<Placed>) -> impl Iterator<Item = u32> {
+        blocks.into_iter().map(|placed| placed as u32)
     }
 
     #[test]
@@ -142,7 +156,7 @@ mod tests {
             for bound in [1, 7, units as u64] {
                 let counts: Vec<u32> =
                     (0..units as u64).map(|at| draw.below(at.min(bound) + 1) as u32).collect();
-                assert!(inserted(&counts).eq(one_by_one(&counts)), "{units} values, {bound}");
+                assert!(values(merged(&counts)).eq(values(shifted(&counts))), "{units} values, {bound}");
             }
         }
     }
@@ -150,8 +164,10 @@ mod tests {
     #[test]
     fn the_ends_of_what_can_be_asked_for_are_in_and_against_order() {
         for units in [1, 16, 33, 40_000_u32] {
-            assert!(inserted(&vec![0; units as usize]).eq(0..units));
-            let all: Vec<u32> = (0..units).collect();
+            let (none, all) = (vec![0; units as usize], (0..units).collect::<Vec<u32>>());
+            for way in [merged, shifted] {
+                assert!(values(way(&none)).eq(0..units) && values(way(&all)).eq((0..units).rev()));
+            }
             assert!(inserted(&all).eq((0..units).rev()));
         }
     }
