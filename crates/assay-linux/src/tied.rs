@@ -8,7 +8,7 @@
 //! - [`hold_group`]: one keeper for the lab kills the process groups of what is being measured. Free of cost for them; what leaves
 //!   its group is not found.
 //!
-//! Both leave the lab's process group, which may be killed as a whole. Who kills them, too, leaves the death signal.
+//! Both leave the lab's session, whose groups may be killed as a whole. Who kills them, too, leaves the death signal.
 //!
 //! In the guard and in the keeper, which come of a fork beside threads, nothing but system calls is made.
 
@@ -83,7 +83,9 @@ fn end_with(parent: libc::pid_t) {
 fn stand_guard(child: libc::pid_t, lab: RawFd) -> ! {
     // SAFETY: system calls on integers and on structs that outlive them; all zeros are valid for these.
     unsafe {
-        libc::setpgid(0, 0);
+        // A session of its own, not only a group: a parent in the same session would keep the lab's group from being an orphaned
+        // one, and the kernel hangs up on a group that becomes one while a program in it is stopped.
+        libc::setsid();
         libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1);
         let mut all: libc::sigset_t = std::mem::zeroed();
         libc::sigfillset(&raw mut all);
