@@ -51,10 +51,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    pub fn mean_half_width(&self) -> f64 {
-        self.half_width / self.campaigns as f64
-    }
-
     pub fn row(&self) -> String {
         let share = |count: usize| count as f64 / self.campaigns as f64;
         format!(
@@ -62,7 +58,7 @@ impl Outcome {
             share(self.undecided),
             share(self.wrong),
             share(self.covered),
-            100.0 * self.mean_half_width(),
+            100.0 * self.half_width / self.campaigns as f64,
             share(self.rotations),
             share(self.covered_by_pairs),
             share(self.wrong_by_pairs)
