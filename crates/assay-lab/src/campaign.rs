@@ -1,7 +1,6 @@
 //! One campaign from an experiment file to verdicts: a list of phases, each a file of its own, each of whose results
 //! goes to the ledger before the next begins.
 
-mod allotment;
 mod alone;
 pub mod blocks;
 mod bounds;

@@ -2,7 +2,6 @@
 //!
 //! Nothing here knows of variants, inputs or placements; those words belong to `verdict`.
 
-pub mod allocation;
 pub mod components;
 pub mod foresight;
 pub mod interval;

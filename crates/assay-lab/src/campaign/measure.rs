@@ -1,7 +1,6 @@
 //! The loop of a campaign: link, launch, walk rounds, look, until every verdict is decided or the budget is spent.
 //! What comes next is decided by [`super::steps`] from what the ledger holds, so a killed campaign goes on.
 
-use super::allotment::{Seen, VISIT_SECONDS};
 use super::blocks::{blocks, failed_cells, tuning_subjects};
 use super::judge::{self, OpenCells};
 use super::placements::{Group, Placements};
@@ -21,7 +20,6 @@ use anyhow::Result;
 use assay_pure::event::{Event, Wait};
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::ledger::Stopped;
-use assay_pure::stats::allocation::LevelTime;
 use assay_pure::words;
 use std::collections::HashSet;
 use std::path::Path;
@@ -29,8 +27,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Samples of a visit that count, where the warm-up is short.
 const SAMPLES: u64 = 4;
-/// Rounds of the first level after which it is known where the variance is.
-const PILOT_ROUNDS: u32 = 2;
+/// What a visit costs beside its samples, seconds: waking a program, two messages, a context switch.
+const VISIT_SECONDS: f64 = 80e-6;
+/// The share of the budget left that the way to the next look may take.
+const LOOK_SHARE: f64 = 0.5;
+/// Rounds per rotation, at most: more tell nothing new, since rotations differ by more than their samples do.
+const MOST_ROUNDS: u32 = 8;
 
 /// More than a greeting or a debug line per process: a variant that prints in the measured function, bytes.
 const MUCH_OUTPUT: u64 = 64 * 1024;
@@ -44,10 +46,6 @@ struct RunningCampaign<'a, 's> {
     /// What the last look left undecided.
     open: OpenCells,
     inputs: Vec<CampaignInput>,
-    /// By input: samples of a visit from now on; empty as long as all are what the input was tuned to.
-    samples: Vec<u64>,
-    /// Rounds that a placement should have.
-    wanted_rounds: u32,
     visit_seconds: f64,
     round: u32,
     measured_seconds: f64,
@@ -59,18 +57,9 @@ struct RunningCampaign<'a, 's> {
 /// One level's programs and the blocks they are visited in.
 struct MeasuredLevel {
     index: usize,
-    /// Seconds measured before it.
-    before: f64,
     rotations: Vec<u32>,
     started: StartedPrograms,
     blocks: Vec<RoundBlock>,
-}
-
-impl MeasuredLevel {
-    /// Visits of a round.
-    fn visits(&self) -> f64 {
-        self.blocks.iter().map(|block| block.subjects.len()).sum::<usize>() as f64
-    }
 }
 
 /// Measures until it is time to stop, and says why it stopped. What is to be measured is examined first where `examined_in`, the
@@ -95,8 +84,6 @@ pub fn measure(
         failed: failed_cells(prepared, ledger, row.id)?,
         open: OpenCells::all(prepared),
         inputs: ledger.campaign_inputs(row.id)?,
-        samples: Vec::new(),
-        wanted_rounds: 1,
         visit_seconds: 0.0,
         round: rounds.last().map_or(0, |round| round.round + 1),
         measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum(),
@@ -121,37 +108,23 @@ pub fn measure(
     if let Some(first) = rounds_at(&rounds, &limits.levels, looks as usize).first() {
         // In the middle of a level: it goes on to where its first round said that it would go.
         let before = rounds.iter().filter(|round| round.round < first.round).map(seconds).sum();
-        let round = seconds(first);
-        learn(&mut limits, looks as usize, &LevelSoFar { before, spent: 0.0, done: 0, round, wanted: 1 });
-        // Whether it has all of its rounds is known when its programs are started again.
-        limits.rounds_per_level = limits.rounds_per_level.max(done.rounds_at_level + 1);
+        learn(&mut limits, looks as usize, before, seconds(first));
     }
     campaign.walk_levels(&mut limits, &mut done)
 }
 
-/// How far a level has come.
-struct LevelSoFar {
-    /// Seconds measured before it.
-    before: f64,
-    /// Seconds measured at it.
-    spent: f64,
-    /// Rounds measured at it.
-    done: u32,
-    /// Seconds of its next round.
-    round: f64,
-    /// Rounds that a placement should have.
-    wanted: u32,
+/// Rounds before a look: what half of the budget that is left allows, or before the `last` look all of it.
+pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u32 {
+    let share = if last { 1.0 } else { LOOK_SHARE };
+    let affordable = left_seconds.max(0.0) * share / round_seconds.max(1e-6);
+    (affordable.floor() as u32).clamp(1, MOST_ROUNDS)
 }
 
-/// Takes over what a level has shown so far.
-fn learn(limits: &mut StepLimits, level: usize, so_far: &LevelSoFar) {
-    let &LevelSoFar { before, spent, done, round, wanted } = so_far;
-    let begins = if level == 0 { 0 } else { limits.levels[level - 1] };
-    let most = limits.levels.last().copied().unwrap_or_default();
-    let share = f64::from(limits.levels[level] - begins) / f64::from(most - begins);
-    let time = LevelTime { left: limits.budget_seconds - before, spent, done, round, share };
-    limits.round_seconds = round;
-    limits.rounds_per_level = time.rounds(wanted);
+/// Takes over what a round of a level takes, with `spent_seconds` measured before it.
+fn learn(limits: &mut StepLimits, level: usize, spent_seconds: f64, round_seconds: f64) {
+    let last = level + 1 >= limits.levels.len();
+    limits.round_seconds = round_seconds;
+    limits.rounds_per_level = rounds_per_level(limits.budget_seconds - spent_seconds, round_seconds, last);
 }
 
 /// Rotations at each look.
@@ -215,21 +188,17 @@ impl RunningCampaign<'_, '_> {
                     if self.is_all_out(current) {
                         return Ok(Stopped::Nothing);
                     }
-                    if index == 0 && done.rounds_at_level == PILOT_ROUNDS {
-                        self.allot(current, limits, done)?;
-                        if !matches!(steps::next(done, limits), CampaignStep::Round { .. }) {
-                            continue;
-                        }
-                    }
                     if !self.walk_round(current, limits)? {
                         return Ok(Stopped::Interrupted);
                     }
                     if done.rounds_at_level == 0 {
                         // The first round tells what one takes better than the tuning did.
-                        let (before, round) =
-                            (done.measured_seconds, self.measured_seconds - done.measured_seconds);
-                        let wanted = self.wanted_rounds;
-                        learn(limits, index, &LevelSoFar { before, spent: round, done: 1, round, wanted });
+                        learn(
+                            limits,
+                            index,
+                            done.measured_seconds,
+                            self.measured_seconds - done.measured_seconds,
+                        );
                     }
                     done.rounds_at_level += 1;
                     done.measured_seconds = self.measured_seconds;
@@ -288,43 +257,11 @@ impl RunningCampaign<'_, '_> {
             return Ok(None);
         }
         let blocks = blocks(self.prepared, &started, &self.open, &self.failed);
-        let before = self.before(limits, index)?;
-        let level = MeasuredLevel { index, before, rotations, started, blocks };
-        if index > 0 || done.rounds_at_level >= PILOT_ROUNDS {
-            self.allot(&level, limits, done)?;
-        } else if done.rounds_at_level == 0 {
-            let (before, round) = (done.measured_seconds, level.visits() * self.visit_seconds);
-            learn(limits, index, &LevelSoFar { before, spent: 0.0, done: 0, round, wanted: 1 });
+        if done.rounds_at_level == 0 {
+            let visits: usize = blocks.iter().map(|block| block.subjects.len()).sum();
+            learn(limits, index, done.measured_seconds, visits as f64 * self.visit_seconds);
         }
-        Ok(Some(level))
-    }
-
-    /// Seconds measured before a level.
-    fn before(&self, limits: &StepLimits, level: usize) -> Result<f64> {
-        let rounds = self.scene.ledger.rounds(self.scene.campaign.id)?;
-        let at_level = rounds_at(&rounds, &limits.levels, level);
-        let first = at_level.first().map_or(self.round, |round| round.round);
-        Ok(rounds.iter().filter(|round| round.round < first).map(seconds).sum())
-    }
-
-    /// Spends the time of a level where the variance is: on samples of a visit or on rounds, by what has been measured so far.
-    fn allot(&mut self, level: &MeasuredLevel, limits: &mut StepLimits, done: &DoneSoFar) -> Result<()> {
-        let of = (self.scene.ledger, self.scene.campaign.id);
-        let seen = Seen::of(self.prepared, of, &self.open, &self.inputs)?;
-        let mut so_far = LevelSoFar {
-            before: level.before,
-            spent: (done.measured_seconds - level.before).max(0.0),
-            done: done.rounds_at_level,
-            round: level.visits() * seen.visit_seconds(&vec![1; self.inputs.len()]),
-            wanted: 1,
-        };
-        learn(limits, level.index, &so_far);
-        let samples = seen.samples(limits.rounds_per_level);
-        self.visit_seconds = seen.visit_seconds(&samples);
-        (so_far.round, so_far.wanted) = (level.visits() * self.visit_seconds, seen.rounds(&samples));
-        (self.samples, self.wanted_rounds) = (samples, so_far.wanted);
-        learn(limits, level.index, &so_far);
-        Ok(())
+        Ok(Some(MeasuredLevel { index, rotations, started, blocks }))
     }
 
     /// What a round of the next level should take: fewer cells, over other rotations.
@@ -425,7 +362,7 @@ impl RunningCampaign<'_, '_> {
                 windows: input.windows,
                 iterations: input.iterations,
                 warmup: input.warmup,
-                samples: self.samples.get(number).copied().unwrap_or(input.samples),
+                samples: input.samples,
             })
             .collect();
         let begun = SystemTime::now();
@@ -497,7 +434,8 @@ impl RunningCampaign<'_, '_> {
         self.scene.ledger.put_round(self.scene.campaign.id, &round, &samples)?;
         self.round += 1;
         self.measured_seconds += outcome.elapsed.as_secs_f64();
-        self.visit_seconds = outcome.elapsed.as_secs_f64() / level.visits().max(1.0);
+        let visits: usize = level.blocks.iter().map(|block| block.subjects.len()).sum();
+        self.visit_seconds = outcome.elapsed.as_secs_f64() / visits.max(1) as f64;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::inputs::{InputPlaces, bytes_of, kept_in};
 use super::prepare::Outline;
-use super::{compose, usage};
+use super::{compose, measure, usage};
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_linux::machine::Machine;
@@ -10,7 +10,6 @@ use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::experiment::{CacheState, Experiment, matrix};
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
-use assay_pure::stats::allocation::LevelTime;
 use assay_report::page::{self, FailureKind};
 use assay_report::plan::{Amount, Estimate, PLAN_SCHEMA, PlanPage};
 use std::path::Path;
@@ -123,16 +122,11 @@ impl WorkAhead {
         let visit = |(shown, spec)| VISIT_SECONDS + beside_samples_seconds(shown, spec, last_level);
         let visit_seconds: f64 = inputs.iter().zip(&experiment.inputs).map(visit).sum();
         let round_seconds = self.visits as f64 * visit_seconds;
-        let placement = &experiment.placement;
-        let time = LevelTime {
-            left: experiment.budget_seconds,
-            spent: 0.0,
-            done: 0,
-            round: round_seconds,
-            share: f64::from(placement.rotations)
-                / f64::from(placement.max_rotations.max(placement.rotations)),
-        };
-        let rounds = time.rounds(1);
+        let rounds = measure::rounds_per_level(
+            experiment.budget_seconds,
+            round_seconds,
+            experiment.placement.max_rotations <= experiment.placement.rotations,
+        );
         let once = |seconds: f64| if cached { 0.0 } else { seconds };
         let building = self.compiles as f64 * COMPILE_SECONDS + self.links as f64 * LINK_SECONDS;
         let units: u64 = inputs.iter().map(|input| input.units).sum();

@@ -2,12 +2,11 @@
 //!
 //! Method: the median over pairs of ln(candidate / baseline). A pair shares its round (so drift and neighbours cancel)
 //! and its windows of the input (so their cost cancels); an interrupted sample spoils one pair and the median ignores it.
-//! Visits of unequal numbers of samples get the weights of clusters whose members are alike (Kish 1965).
 //! Limits: with fewer than eight pairs a few spoilt ones can still carry the median (simulated in docs/methodology/verdicts.md).
 //! Checked: by derivation, and by properties (swap, scale, drift, window cost).
 
 use super::StatsError;
-use super::quantile::{median, median_standard_error, weighted_median};
+use super::quantile::{median, median_standard_error};
 
 /// One sample: when it was taken, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,24 +34,12 @@ pub struct PlacementComparison {
     pub pairs: usize,
 }
 
-/// Compares two sides whose samples are independent of each other.
-///
-/// Input, returns, errors, cost: see [`compare_visits`].
-pub fn compare(candidate: &[Keyed], baseline: &[Keyed]) -> Result<PlacementComparison, StatsError> {
-    compare_visits(candidate, baseline, 0.0)
-}
-
-/// Compares two sides where two pairs of one visit have this correlation: visits of many samples then say little more than
-/// those of few.
+/// Compares two sides.
 ///
 /// Input: samples in any order; those not finite and positive are left out; when a (round, index) occurs twice on a
 /// side the first in value order is used. Returns: logarithms, without unit. Errors: `NoUsableSamples`.
 /// Cost: O(n log n). Checked: tests below.
-pub fn compare_visits(
-    candidate: &[Keyed],
-    baseline: &[Keyed],
-    correlation: f64,
-) -> Result<PlacementComparison, StatsError> {
+pub fn compare(candidate: &[Keyed], baseline: &[Keyed]) -> Result<PlacementComparison, StatsError> {
     let candidate = usable(candidate);
     let baseline = usable(baseline);
     let logs = |side: &[Keyed]| side.iter().map(|sample| sample.value.ln()).collect::<Vec<f64>>();
@@ -61,9 +48,8 @@ pub fn compare_visits(
     let (Some(log_candidate), Some(log_baseline)) = (median(&log_c), median(&log_b)) else {
         return Err(none);
     };
-    let visits = grouped(join(&candidate, &baseline));
-    let differences: Vec<f64> = visits.iter().flat_map(|(_, visit)| visit.iter().copied()).collect();
-    let (log_ratio, standard_error) = match middle(&visits, &differences, correlation) {
+    let differences: Vec<f64> = join(&candidate, &baseline).map(|(_, difference)| difference).collect();
+    let (log_ratio, standard_error) = match median(&differences) {
         Some(middle) => (middle, median_standard_error(&differences)),
         None => {
             (log_candidate - log_baseline, median_standard_error(&log_c).hypot(median_standard_error(&log_b)))
@@ -78,47 +64,6 @@ pub fn compare_visits(
     })
 }
 
-/// Compares the mean times of two sides over their visits: what a long run reports, where code runs at two speeds.
-///
-/// The median of pairs is the usual speed and leaves out how often each side is slow; where that is often, it jumps between
-/// the two. A visit counts by the median of its samples that have a counterpart.
-/// Input, errors, cost: see [`compare_visits`]. Returns: its figures, of mean times. Without pairs those of [`compare`].
-/// Source: the ratio of two means and its error, Cochran 1977, chapter 6. Checked: by hand.
-pub fn compare_means(candidate: &[Keyed], baseline: &[Keyed]) -> Result<PlacementComparison, StatsError> {
-    let (paired, other) = (usable(candidate), usable(baseline));
-    let candidate_visits = levels(&paired, &other);
-    let baseline_visits = levels(&other, &paired);
-    let count = candidate_visits.len() as f64;
-    let mean = |visits: &[f64]| visits.iter().sum::<f64>() / count;
-    let (mean_candidate, mean_baseline) = (mean(&candidate_visits), mean(&baseline_visits));
-    if candidate_visits.is_empty() {
-        return compare(candidate, baseline);
-    }
-    let ratio = mean_candidate / mean_baseline;
-    let rest =
-        candidate_visits.iter().zip(&baseline_visits).map(|(one, other)| (one - ratio * other).powi(2));
-    let variance = rest.sum::<f64>() / (count - 1.0).max(1.0);
-    Ok(PlacementComparison {
-        log_ratio: ratio.ln(),
-        standard_error: (variance / count).sqrt() / mean_candidate,
-        log_candidate: mean_candidate.ln(),
-        log_baseline: mean_baseline.ln(),
-        pairs: join(&paired, &other).count(),
-    })
-}
-
-/// The median of each round's samples that have a counterpart on the other side, in order of rounds.
-fn levels(side: &[Keyed], other: &[Keyed]) -> Vec<f64> {
-    let has = |sample: &&Keyed| {
-        other.binary_search_by_key(&(sample.round, sample.index), |other| (other.round, other.index)).is_ok()
-    };
-    let paired: Vec<Keyed> = side.iter().filter(has).copied().collect();
-    paired
-        .chunk_by(|one, next| one.round == next.round)
-        .filter_map(|visit| median(&visit.iter().map(|sample| sample.value).collect::<Vec<f64>>()))
-        .collect()
-}
-
 /// The median log ratio of each round that has pairs, in order of rounds.
 ///
 /// Samples of one visit share its state, so a round gives one observation: this is what an interval may be built on.
@@ -128,38 +73,15 @@ pub fn per_round(candidate: &[Keyed], baseline: &[Keyed]) -> Vec<f64> {
 
 /// As [`per_round`], with the number of each round.
 pub fn by_round(candidate: &[Keyed], baseline: &[Keyed]) -> Vec<(u32, f64)> {
-    visits(candidate, baseline)
-        .iter()
-        .filter_map(|(round, differences)| Some((*round, median(differences)?)))
-        .collect()
-}
-
-/// The log ratios of all pairs by round, in order of rounds.
-pub fn visits(candidate: &[Keyed], baseline: &[Keyed]) -> Vec<(u32, Vec<f64>)> {
-    grouped(join(&usable(candidate), &usable(baseline)))
-}
-
-fn grouped(pairs: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, Vec<f64>)> {
+    let (candidate, baseline) = (usable(candidate), usable(baseline));
     let mut rounds: Vec<(u32, Vec<f64>)> = Vec::new();
-    for (round, difference) in pairs {
+    for (round, difference) in join(&candidate, &baseline) {
         match rounds.last_mut() {
             Some((last, differences)) if *last == round => differences.push(difference),
             _ => rounds.push((round, vec![difference])),
         }
     }
-    rounds
-}
-
-/// The median of all pairs, each with the weight that it has in a visit of so many.
-fn middle(visits: &[(u32, Vec<f64>)], differences: &[f64], correlation: f64) -> Option<f64> {
-    let unequal = visits.windows(2).any(|pair| pair[0].1.len() != pair[1].1.len());
-    if !unequal || correlation <= 0.0 {
-        return median(differences);
-    }
-    let weight = |visit: &[f64]| 1.0 / (1.0 + (visit.len() as f64 - 1.0) * correlation);
-    let weighted: Vec<(f64, f64)> =
-        visits.iter().flat_map(|(_, visit)| visit.iter().map(|value| (*value, weight(visit)))).collect();
-    weighted_median(&weighted)
+    rounds.iter().filter_map(|(round, differences)| Some((*round, median(differences)?))).collect()
 }
 
 fn usable(samples: &[Keyed]) -> Vec<Keyed> {
@@ -250,55 +172,6 @@ mod tests {
         let a = side(&[(0, 0, f64::NAN), (0, 1, 0.0), (1, 0, -1.0), (1, 1, f64::INFINITY)]);
         let b = side(&[(0, 0, 1.0)]);
         assert_eq!(compare(&a, &b), Err(StatsError::NoUsableSamples { candidate: 0, baseline: 1 }));
-    }
-
-    #[test]
-    fn a_visit_of_many_samples_has_no_more_votes_than_its_samples_are_independent() {
-        // One visit of four pairs at ln 2, three of one pair at 0.
-        let a = side(&[
-            (0, 0, 2.0),
-            (0, 1, 2.0),
-            (0, 2, 2.0),
-            (0, 3, 2.0),
-            (1, 0, 1.0),
-            (2, 0, 1.0),
-            (3, 0, 1.0),
-        ]);
-        let b: Vec<Keyed> = a.iter().map(|sample| Keyed { value: 1.0, ..*sample }).collect();
-        let ratio = |correlation| compare_visits(&a, &b, correlation).unwrap().log_ratio;
-        assert_eq!(ratio(0.0), 2f64.ln());
-        assert_eq!(ratio(1.0), 0.0);
-        assert_eq!(visits(&a, &b).iter().map(|(_, pairs)| pairs.len()).collect::<Vec<_>>(), [4, 1, 1, 1]);
-    }
-
-    #[test]
-    fn means_over_visits_count_how_often_a_side_is_slow() {
-        // Visits of the candidate: 2, 1, 1, 1 (the interrupted sample of the last is none of it); of the baseline all 1.
-        let a = side(&[
-            (0, 0, 2.0),
-            (0, 1, 2.0),
-            (1, 0, 1.0),
-            (2, 0, 1.0),
-            (3, 0, 1.0),
-            (3, 1, 1.0),
-            (3, 2, 9.0),
-        ]);
-        let b: Vec<Keyed> = a.iter().map(|sample| Keyed { value: 1.0, ..*sample }).collect();
-        let found = compare_means(&a, &b).unwrap();
-        assert!((found.log_ratio - 1.25f64.ln()).abs() < 1e-12);
-        assert_eq!((found.pairs, found.log_baseline), (7, 0.0));
-        // Rests 0.75, -0.25 three times: variance 0.75 / 3, of the mean of four 1/16, of a ratio of 1.25 a quarter / 1.25.
-        assert!((found.standard_error - 0.2).abs() < 1e-12, "{}", found.standard_error);
-        assert_eq!(compare(&a, &b).unwrap().log_ratio, 0.0, "the median of pairs does not");
-        let swapped = compare_means(&b, &a).unwrap();
-        assert!((swapped.log_ratio + found.log_ratio).abs() < 1e-12);
-    }
-
-    #[test]
-    fn means_of_sides_without_pairs_are_compared_by_their_medians() {
-        let (a, b) = (side(&[(0, 0, 2.0), (1, 0, 2.0)]), side(&[(2, 0, 1.0), (3, 0, 1.0)]));
-        assert_eq!(compare_means(&a, &b), compare(&a, &b));
-        assert!(compare_means(&a, &[]).is_err());
     }
 
     #[test]

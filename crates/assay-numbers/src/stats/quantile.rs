@@ -30,28 +30,6 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The value at which half of the weight lies on either side, or the mean of the two between which it does.
-///
-/// Input: (value, weight) in any order, finite, weights above 0. Returns: same unit; `None` when empty. Equal weights give the
-/// median. Cost: one sort. Checked: by hand.
-pub fn weighted_median(values: &[(f64, f64)]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let half = sorted.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
-    let mut below = 0.0;
-    for (at, (value, weight)) in sorted.iter().enumerate() {
-        below += weight;
-        // Sums of weights that are no binary fractions miss a tie by their rounding.
-        if (below - half).abs() <= 1e-9 * half {
-            return Some(sorted.get(at + 1).map_or(*value, |next| 0.5 * (value + next.0)));
-        }
-        if below > half {
-            return Some(*value);
-        }
-    }
-    None
-}
-
 /// The median absolute deviation from the median, not scaled to a standard deviation.
 ///
 /// Input: any order, finite. Returns: same unit; `None` when empty. Checked: scipy.stats.median_abs_deviation.
@@ -109,17 +87,6 @@ mod tests {
         assert_eq!(quantile(&[1.0, 2.0], -0.5), Some(1.0));
         assert_eq!(quantile(&[], 0.5), None);
         assert_eq!(mad(&[]), None);
-    }
-
-    #[test]
-    fn a_weight_counts_like_so_many_values() {
-        let weighted = |values: &[(f64, f64)]| weighted_median(values);
-        assert_eq!(weighted(&[(1.0, 0.1), (3.0, 0.1), (2.0, 0.1)]), Some(2.0));
-        assert_eq!(weighted(&[(4.0, 0.1), (1.0, 0.1), (3.0, 0.1), (2.0, 0.1)]), Some(2.5));
-        assert_eq!(weighted(&[(1.0, 3.0), (2.0, 1.0), (9.0, 1.0)]), Some(1.0));
-        assert_eq!(weighted(&[(1.0, 2.0), (2.0, 1.0), (9.0, 1.0)]), Some(1.5));
-        assert_eq!(weighted(&[(7.0, 0.3)]), Some(7.0));
-        assert_eq!(weighted(&[]), None);
     }
 
     #[test]

@@ -2,10 +2,7 @@
 
 use super::observed::{Observation, ObservedContrast, PairAt};
 use crate::stats::StatsError;
-use crate::stats::allocation::VisitSpread;
-use crate::stats::paired::{
-    Keyed, PlacementComparison, by_round, compare, compare_means, compare_visits, visits,
-};
+use crate::stats::paired::{Keyed, PlacementComparison, by_round, compare};
 use crate::stats::rotation::{Effect, RotationRatio, rotation_ratio};
 use crate::stats::rounds::{ByRound, RoundError, round_error};
 
@@ -26,25 +23,11 @@ pub struct CodeObservations {
     pub rounds: Option<RoundError>,
 }
 
-/// What stands for a side at one placement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Location {
-    /// The median of pairs: of code that has one speed, as it ignores what was interrupted.
-    Pairs,
-    /// The mean over visits: of code that changes between two speeds.
-    Visits,
-}
-
-/// Reduces a contrast's rotations, by the median of pairs.
-pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
-    observe_by(contrast, Location::Pairs)
-}
-
 /// Reduces a contrast's rotations.
 ///
 /// A rotation counts when it has as many phases as the richest one and every phase could be compared: a mean over
 /// fewer phases would bring the offset effect back in.
-pub fn observe_by(contrast: &ObservedContrast, location: Location) -> CodeObservations {
+pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
     let full = contrast.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
     let mut order: Vec<_> = contrast.rotations.iter().collect();
     order.sort_by_key(|rotation| rotation.rotation);
@@ -55,14 +38,6 @@ pub fn observe_by(contrast: &ObservedContrast, location: Location) -> CodeObserv
         placements: 0,
         fewest_pairs: usize::MAX,
         rounds: None,
-    };
-    let correlation = spread(contrast).map_or(0.0, |spread| spread.correlation());
-    let compare_at = |pair: &PairAt| {
-        let (candidate, baseline) = (keyed(&pair.candidate), keyed(&pair.baseline));
-        match location {
-            Location::Pairs => compare_visits(&candidate, &baseline, correlation),
-            Location::Visits => compare_means(&candidate, &baseline),
-        }
     };
     let mut rounds: Vec<Vec<ByRound>> = Vec::new();
     for rotation in order {
@@ -88,17 +63,6 @@ pub fn observe_by(contrast: &ObservedContrast, location: Location) -> CodeObserv
         found.fewest_pairs = 0;
     }
     found
-}
-
-/// What samples, visits and rotations of a contrast scatter, where it can be told.
-pub fn spread(contrast: &ObservedContrast) -> Option<VisitSpread> {
-    let visits_at = |pair: &PairAt| {
-        let by_round = visits(&keyed(&pair.candidate), &keyed(&pair.baseline));
-        by_round.into_iter().map(|(_, visit)| visit).collect()
-    };
-    let rotations: Vec<_> =
-        contrast.rotations.iter().map(|rotation| rotation.phases.iter().map(visits_at).collect()).collect();
-    VisitSpread::of(&rotations)
 }
 
 /// The code effect with its plain variance and that of its rounds. Errors: `TooFewRotations` below three.

@@ -6,7 +6,6 @@
 //! The figures of docs/methodology/calibration.md come from here.
 
 mod adaptive;
-mod allotted;
 mod alternatives;
 mod gate;
 mod history;
@@ -269,51 +268,6 @@ fn a_gate_fails_for_steps_of_three_percent_and_goes_on_failing() {
             }
         }
     }
-}
-
-/// Pairs whose visits differ by so much, by name.
-fn pairs_of_visits() -> Vec<(&'static str, allotted::Pair)> {
-    let quiet = allotted::Pair {
-        rotation: 0.003,
-        visit: 0.003,
-        sample: 0.01,
-        slow: [0.0; 2],
-        gap: 0.46,
-        effect: 0.0,
-    };
-    vec![
-        ("quiet", quiet),
-        ("samples 5 %", allotted::Pair { sample: 0.05, ..quiet }),
-        ("visits 3 %", allotted::Pair { visit: 0.03, ..quiet }),
-        ("visits 6 %, samples 5 %", allotted::Pair { visit: 0.06, sample: 0.05, ..quiet }),
-        ("slow 7 %", allotted::Pair { slow: [0.07; 2], ..quiet }),
-        ("slow 25 %", allotted::Pair { slow: [0.25; 2], ..quiet }),
-        ("slow 45 %", allotted::Pair { slow: [0.45; 2], ..quiet }),
-        ("slow 35 and 25 %", allotted::Pair { slow: [0.35, 0.25], ..quiet }),
-        ("slow 25 %, 3 % slower", allotted::Pair { slow: [0.25; 2], effect: by(3.0), ..quiet }),
-        ("visits 6 %, 2 % slower", allotted::Pair { visit: 0.06, effect: by(2.0), ..quiet }),
-    ]
-}
-
-#[test]
-#[ignore = "slow lane"]
-fn time_goes_where_the_variance_is() {
-    for (name, pair) in pairs_of_visits() {
-        for seconds in [4.0] {
-            for deal in [allotted::Deal::Usual, allotted::Deal::ByVariance] {
-                let outcome = allotted::simulate(&pair, deal, seconds, 60, 21);
-                println!("{name:26} {seconds} s {:12} {}", format!("{deal:?}"), outcome.row());
-                assert!(deal == allotted::Deal::Usual || outcome.wrong <= 2, "{name}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_campaign_whose_visits_decide_is_decided_by_more_of_them() {
-    let (_, pair) = pairs_of_visits()[3];
-    let undecided = |deal| allotted::simulate(&pair, deal, 2.0, 6, 21).undecided;
-    assert!(undecided(allotted::Deal::ByVariance) + 2 <= undecided(allotted::Deal::Usual));
 }
 
 #[test]
