@@ -2,9 +2,8 @@
 
 use super::as_built::judge_as_built;
 use super::decide::{DecidedEstimate, decide};
-use super::effect::{CodeObservations, Location, code_effect, observe_by};
+use super::effect::{CodeObservations, code_effect, observe};
 use super::identity::CodeIdentity;
-use super::modes;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
 use crate::stats::StatsError;
@@ -26,10 +25,6 @@ pub(super) struct Draft {
 }
 
 pub(super) fn draft_all(contrasts: &[ObservedContrast], options: &VerdictOptions) -> Vec<Draft> {
-    let observe = |contrast: &ObservedContrast| {
-        let two_speeds = modes::are_told(contrast, options.margin);
-        observe_by(contrast, if two_speeds { Location::Visits } else { Location::Pairs })
-    };
     let observations: Vec<CodeObservations> = contrasts.iter().map(observe).collect();
     let mut effects: Vec<Result<Effect, StatsError>> = observations.iter().map(code_effect).collect();
     moderate_all(&mut effects.iter_mut().flatten().collect::<Vec<&mut Effect>>());

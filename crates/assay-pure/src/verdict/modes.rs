@@ -3,8 +3,7 @@
 //! Method: the visits of each side are split by [`crate::stats::modes`]. In the fast mode the sides are compared by the mean over all
 //! places of what their fast visits take, in the slow mode over the places at which both sides have it. These ratios, and the
 //! difference of the shares of slow visits, get intervals by the jackknife over rotations (Efron and Stein 1981), as visits of
-//! one process depend on each other. The verdict is that of the mean over all visits ([`super::effect::Location`]): a long run
-//! has both modes, too.
+//! one process depend on each other. The verdict stays that of the mean over all visits: a long run has both modes, too.
 //! Limits: those of the split; visits of the as-built link are not counted, as they are of one place.
 //! Checked: drawn campaigns of known modes, in the tests.
 
@@ -20,12 +19,6 @@ use crate::stats::modes::{Modes, VisitLevel, modes};
 use crate::stats::quantile::median;
 use crate::words::{fraction, list, plural, time};
 use std::collections::BTreeMap;
-
-/// Whether a side runs at two speeds: then its mean time is one over visits.
-pub(super) fn are_told(contrast: &ObservedContrast, margin: Margin) -> bool {
-    let told = |side| SideVisits::of(contrast, side, margin).modes.is_some();
-    [Side::Candidate, Side::Baseline].into_iter().any(told)
-}
 
 /// The modes of either side as a cause, where one has two; `code` is the effect over all visits.
 pub(super) fn cause(

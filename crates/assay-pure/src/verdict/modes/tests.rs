@@ -94,18 +94,3 @@ fn a_side_of_one_speed_is_told_beside_one_of_two() {
     assert!(found.evidence.contains("old has one speed in all of 192 visits"), "{}", found.evidence);
     assert_eq!(told(&contrast(1.0, [0.0, 0.0])), None);
 }
-
-#[test]
-fn the_code_effect_is_that_of_mean_times_where_there_are_two_speeds() {
-    let of = |slow| {
-        let judged = crate::verdict::judge(&[contrast(1.0, slow)], &VerdictOptions::default());
-        judged.contrasts[0].code.expect("eight rotations")
-    };
-    // Slow by a half in 50 and 10 % of visits: 1.25 / 1.05.
-    let code = of([0.5, 0.1]);
-    assert!((code.ratio / (1.25 / 1.05)).ln().abs() < 0.05, "{code:?}");
-    assert!(code.lower > 1.05, "{code:?}");
-    // A median of pairs would hold it for equal where both are slow in less than half.
-    let rarely = of([0.3, 0.05]);
-    assert!((rarely.ratio / (1.15 / 1.025)).ln().abs() < 0.05, "{rarely:?}");
-}
