@@ -32,9 +32,7 @@ const MARK: &str = "made-here";
 const ALIVE: &str = "alive.lock";
 /// and whoever makes or removes such folders, in the store.
 const ONE: &str = "comparing.lock";
-/// How often one who waits for that lock looks whether it is free,
-const LOOK: Duration = Duration::from_millis(5);
-/// and tells that it waits.
+/// How often one who waits for that lock tells of it.
 const TOLD: Duration = Duration::from_secs(1);
 
 /// The folder that a process of ours works in. As long as it is there nobody puts back what its lists name.
@@ -190,28 +188,18 @@ fn one(store: &Path, on: &mut dyn FnMut(Event)) -> io::Result<File> {
     let path = store.join(ONE);
     let file = lock::open(&path)?;
     let (began, mut told) = (Instant::now(), None::<(Instant, Option<String>)>);
-    loop {
-        match file.try_lock() {
-            Ok(()) => break,
-            Err(TryLockError::WouldBlock) if interrupt::asked() => {
-                return Err(io::Error::new(
-                    io::ErrorKind::Interrupted,
-                    "stopped while another assay was waited for",
-                ));
-            }
-            Err(TryLockError::WouldBlock) => (),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
+    let mut waiting = || {
         if told.as_ref().is_none_or(|(at, _)| at.elapsed() >= TOLD) {
-            let holder = told.map_or_else(|| lock::holder(&path).map(turn::named), |(_, holder)| holder);
-            on(Event::Waiting {
-                wait: Wait::Store { holder: holder.clone() },
-                seconds: began.elapsed().as_secs_f64(),
-            });
+            let holder =
+                told.take().map_or_else(|| lock::holder(&path).map(turn::named), |(_, holder)| holder);
+            let wait = Wait::Store { holder: holder.clone() };
+            on(Event::Waiting { wait, seconds: began.elapsed().as_secs_f64() });
             told = Some((Instant::now(), holder));
         }
-        std::thread::sleep(LOOK);
-    }
+    };
+    let file = turn::locked(file, &mut waiting, &interrupt::asked)?.ok_or_else(|| {
+        io::Error::new(io::ErrorKind::Interrupted, "stopped while another assay was waited for")
+    })?;
     if told.is_some() {
         on(Event::WaitOver);
     }

@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use assay_linux::lock;
 use assay_pure::event::{Event, Wait};
 use std::fs::{File, TryLockError};
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -54,8 +55,7 @@ pub fn take(cpu: usize, on: &mut dyn FnMut(Event)) -> Result<Option<Turn>> {
 pub fn is_taken(cpu: usize) -> Result<bool> {
     let folder = lock::runtime_folder().context("cannot take turns with other campaigns")?;
     let path = folder.join(lock_file(cpu, "measuring"));
-    let file = lock::open_own(&path).context("cannot open the lock file by which campaigns take turns")?;
-    Ok(matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    Ok(matches!(opened(&path)?.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// The process that measures on a processor now, as far as the kernel tells.
@@ -94,20 +94,32 @@ fn take_unless(
             waiting(began.elapsed(), &measuring);
         }
     };
-    let Some(_next) = locked(&path("next"), &mut waiting, asked_to_stop)? else { return Ok(None) };
-    let turn = locked(&measuring, &mut waiting, asked_to_stop)?;
-    Ok(turn.map(|locked| Turn { _locked: locked }))
+    let mut one = |path: &Path| -> Result<Option<File>> {
+        let file = opened(path)?;
+        locked(file, &mut waiting, asked_to_stop).with_context(|| format!("cannot lock {}", path.display()))
+    };
+    let Some(_next) = one(&path("next"))? else { return Ok(None) };
+    Ok(one(&measuring)?.map(|locked| Turn { _locked: locked }))
 }
 
-fn locked(path: &Path, waiting: &mut dyn FnMut(), asked_to_stop: &dyn Fn() -> bool) -> Result<Option<File>> {
-    let file = lock::open_own(path).context("cannot open the lock file by which campaigns take turns")?;
+fn opened(path: &Path) -> Result<File> {
+    lock::open_own(path).context("cannot open the lock file by which campaigns take turns")
+}
+
+/// Locks a file; `waiting` is called again and again while another process has it. None if `asked_to_stop` meanwhile.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn locked(
+    file: File,
+    waiting: &mut dyn FnMut(),
+    asked_to_stop: &dyn Fn() -> bool,
+) -> io::Result<Option<File>> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
             Err(TryLockError::WouldBlock) => waiting(),
-            Err(TryLockError::Error(error)) => {
-                return Err(error).with_context(|| format!("cannot lock {}", path.display()));
-            }
+            Err(TryLockError::Error(error)) => return Err(error),
         }
         if asked_to_stop() {
             return Ok(None);

@@ -2,7 +2,8 @@
 //! 50,000): within one per cent, and as docs/inputs.md has it. Found by counting here, not by `describe`.
 
 use super::keys::{KeyShape, keys};
-use super::kinds::{Argument, Domain, Recipe, kind_named, kinds};
+use super::kinds::kinds;
+use super::kinds::tests::recipe;
 use super::{Format, Generator, LengthPrefix, NumberType};
 use std::collections::HashMap;
 
@@ -18,20 +19,9 @@ struct Asked {
     found: f64,
 }
 
-/// A recipe as a file would have it: `kind format name=value ...`.
+/// The bytes of a recipe as a file would have it: `kind format name=value ...`.
 fn bytes_of(text: &str, units: u64) -> Vec<u8> {
-    let mut words = text.split(' ');
-    let kind = kind_named(words.next().unwrap()).expect("a kind");
-    let format = Format::parse(words.next().unwrap()).expect("a format");
-    let given: Vec<(&str, &str)> = words.map(|word| word.split_once('=').expect("name=value")).collect();
-    let recipe = Recipe::new(kind, format, |parameter| {
-        let (_, value) = given.iter().find(|(name, _)| *name == parameter.name)?;
-        Some(match parameter.domain {
-            Domain::Whole(..) | Domain::Value => Argument::Whole(value.parse().expect("whole")),
-            Domain::Number(..) | Domain::Share => Argument::Number(value.parse().expect("a number")),
-        })
-    });
-    let recipe = recipe.expect(text);
+    let recipe = recipe(text);
     recipe.check(units).expect(text);
     recipe.generate(units, SEED)
 }

@@ -193,4 +193,4 @@ fn any(_: &Arguments, _: u64) -> Result<(), ArgumentError> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::inputs) mod tests;

@@ -50,7 +50,7 @@ pub fn run(arguments: &ServeArguments) -> Result<u8> {
         path.display()
     ));
     if screen::lost().is_some() {
-        // Nobody knows where to look.
+        // The address reached nobody, so nobody would open it.
         return Ok(FAILED);
     }
     let pages = Arc::new(Pages::new(&arguments.places));

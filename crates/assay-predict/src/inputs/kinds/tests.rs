@@ -2,7 +2,7 @@ use super::*;
 use crate::inputs::{Description, describe, digest};
 
 /// A recipe as a file would have it: `kind format name=value ...`.
-fn recipe(text: &str) -> Recipe {
+pub(in crate::inputs) fn recipe(text: &str) -> Recipe {
     let mut words = text.split(' ');
     let kind = kind_named(words.next().unwrap()).expect("a kind");
     let format = Format::parse(words.next().unwrap()).expect("a format");

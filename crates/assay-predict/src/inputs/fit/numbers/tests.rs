@@ -1,21 +1,6 @@
 use super::*;
-use crate::inputs::kinds::{Argument, Domain, kind_named};
-
-/// A recipe as a file would have it: `kind format name=value ...`.
-fn recipe(text: &str) -> Recipe {
-    let mut words = text.split(' ');
-    let kind = kind_named(words.next().unwrap()).expect("a kind");
-    let format = Format::parse(words.next().unwrap()).expect("a format");
-    let given: Vec<(&str, &str)> = words.map(|word| word.split_once('=').expect("name=value")).collect();
-    let recipe = Recipe::new(kind, format, |parameter| {
-        let (_, value) = given.iter().find(|(name, _)| *name == parameter.name)?;
-        Some(match parameter.domain {
-            Domain::Whole(..) | Domain::Value => Argument::Whole(value.parse().expect("whole")),
-            Domain::Number(..) | Domain::Share => Argument::Number(value.parse().expect("a number")),
-        })
-    });
-    recipe.expect(text)
-}
+use crate::inputs::kinds::Argument;
+use crate::inputs::kinds::tests::recipe;
 
 fn found(bytes: &[u8], number: NumberType) -> FittedNumbers {
     let recorded = RecordedNumbers::read(bytes, number).expect("whole numbers");
