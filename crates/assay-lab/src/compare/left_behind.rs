@@ -73,9 +73,10 @@ impl Workplace {
 
 impl Drop for Workplace {
     fn drop(&mut self) {
-        // Nobody looks into it while it goes.
-        let _one = self.folder.parent().map(|store| one(store, &mut |_| ()));
-        let _ = remove(&self.folder);
+        // Nobody looks into it while it goes. Who is asked to stop while another has the right leaves it to the next start.
+        if let Some(Ok(_one)) = self.folder.parent().map(|store| one(store, &mut |_| ())) {
+            let _ = remove(&self.folder);
+        }
     }
 }
 
