@@ -38,7 +38,7 @@ settings = { n = 1000 }
 units = 1
 
 [placement]
-rotations = 3
+rotations = 6
 phases = [0, 32]
 
 [sweeps.work]
@@ -125,7 +125,9 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
         }
     }
     for curve in page["series"][0]["curves"].as_array().unwrap() {
-        assert_eq!(curve["times"].as_array().unwrap().len(), points.len(), "both variants are in every step");
+        let times = curve["times"].as_array().unwrap().len();
+        let why = (&page["failures"], &page["warnings"], curve);
+        assert_eq!(times, points.len(), "both variants are in every step: {why:?}");
     }
     let csv = std::fs::read_to_string(folder.0.path().join("points.csv")).unwrap();
     assert_eq!(csv.lines().count(), points.len() + 1);
