@@ -244,7 +244,7 @@ fn a_file_without_sweeps_is_told_how_to_have_one() {
         said.contains("plain.toml has no sweeps; `--key inputs.NAME.units --from 1k --to 1M` describes one"),
         "{said}"
     );
-    folder.write("few.toml", &EXPERIMENT.replace("rotations = 3", "rotations = 2"));
+    folder.write("few.toml", &EXPERIMENT.replace("rotations = 6", "rotations = 2"));
     let said = folder.said(2, &["sweep", "few.toml", "--plan"]);
     assert!(said.contains("a sweep needs placement.rotations of 3 or more: the file has 2"), "{said}");
 }

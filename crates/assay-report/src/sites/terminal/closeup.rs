@@ -48,7 +48,7 @@ fn title(site: &Site) -> String {
 
 fn did(site: &Site) -> String {
     let taken = site.taken as f64 / site.executed.max(1) as f64;
-    let mut text = format!("{}, executed {} times", site.class, words::count(site.executed));
+    let mut text = format!("{}, executed {}", site.class, words::plural(site.executed, "time"));
     if site.class.starts_with("conditional") {
         text += &format!(", taken {} ({})", words::count(site.taken), words::part(taken));
     }

@@ -70,9 +70,9 @@ pub fn whereabouts(site: &Site) -> String {
 
 fn described(site: &Site) -> String {
     format!(
-        "{}, executed {} times, {} of these mispredicted",
+        "{}, executed {}, {} of these mispredicted",
         whereabouts(site),
-        words::count(site.executed),
+        words::plural(site.executed, "time"),
         words::fraction(site.rate)
     )
 }
