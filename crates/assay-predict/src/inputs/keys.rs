@@ -10,6 +10,7 @@ use super::draw::{Draw, Selection};
 use super::format::Format;
 use super::kinds::Ranks;
 use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// What keys are wanted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -72,33 +73,118 @@ pub fn keys(
     if table.is_empty() || format.count(table).is_err() {
         return Err(DrawnKeysError::Units);
     }
-    let known: HashSet<&[u8]> = table.chunks_exact(size).collect();
+    let known = Known::of(table, size);
     let mut draw = Draw::new(seed);
     // In the order of the table, which is always the same, and not in that of the set.
-    let mut left = known.clone();
-    let mut order: Vec<&[u8]> = table.chunks_exact(size).filter(|unit| left.remove(unit)).collect();
+    let mut met = Known::of(&[], size);
+    let mut order: Vec<&[u8]> = table.chunks_exact(size).filter(|unit| met.add(unit)).collect();
     draw.shuffle(&mut order);
     let ranks = Ranks::new(order.len() as u64, shape.exponent);
     let mut hits = Selection::share(shape.hit_rate, units);
     let others = Others::of(&order, format);
-    let mut bytes = Vec::with_capacity(units as usize * size);
-    let mut other = Vec::with_capacity(size);
+    // One behind the other, so that a unit is one access to memory.
+    let mut order = order.concat();
+    order.extend([0; 8]);
+    let mut bytes = Vec::with_capacity(units as usize * size + 8);
+    let mut other = Vec::with_capacity(size + 8);
     for _ in 0..units {
         if hits.next(&mut draw) {
-            bytes.extend_from_slice(order[ranks.draw(&mut draw) as usize]);
+            let at = ranks.draw(&mut draw) as usize * size;
+            append(&mut bytes, &order[at..], size);
             continue;
         }
         let missing = (0..TRIES).any(|_| {
             other.clear();
             others.draw(&mut draw, size, &mut other);
-            !known.contains(other.as_slice())
+            !known.has(&other)
         });
         if !missing {
             return Err(DrawnKeysError::Full);
         }
-        bytes.extend_from_slice(&other);
+        other.resize(size + 8, 0);
+        append(&mut bytes, &other, size);
     }
     Ok(bytes)
+}
+
+/// Appends the first `size` bytes of more than that: a short unit by copying eight, which is an instruction.
+#[inline]
+fn append(bytes: &mut Vec<u8>, from: &[u8], size: usize) {
+    match from.first_chunk::<8>() {
+        Some(eight) if size <= 8 => {
+            bytes.extend_from_slice(eight);
+            bytes.truncate(bytes.len() - 8 + size);
+        }
+        _ => bytes.extend_from_slice(&from[..size]),
+    }
+}
+
+/// The units of a table, to ask whether one is among them.
+enum Known<'a> {
+    /// Of at most eight bytes each, as numbers.
+    Short(HashSet<u64, BuildHasherDefault<UnitHasher>>),
+    Long(HashSet<&'a [u8], BuildHasherDefault<UnitHasher>>),
+}
+
+impl<'a> Known<'a> {
+    fn of(table: &'a [u8], size: usize) -> Known<'a> {
+        let units = table.chunks_exact(size);
+        if size <= 8 { Known::Short(units.map(word).collect()) } else { Known::Long(units.collect()) }
+    }
+
+    #[inline]
+    fn has(&self, unit: &[u8]) -> bool {
+        match self {
+            Known::Short(known) => known.contains(&word(unit)),
+            Known::Long(known) => known.contains(unit),
+        }
+    }
+
+    /// True: it was not among them.
+    fn add(&mut self, unit: &'a [u8]) -> bool {
+        match self {
+            Known::Short(known) => known.insert(word(unit)),
+            Known::Long(known) => known.insert(unit),
+        }
+    }
+}
+
+/// At most eight bytes as a number.
+#[inline]
+fn word(bytes: &[u8]) -> u64 {
+    // Numbers are nearly always of these sizes, whose copies are an instruction.
+    if let Ok(four) = bytes.try_into() {
+        return u64::from(u32::from_le_bytes(four));
+    }
+    if let Ok(eight) = bytes.try_into() {
+        return u64::from_le_bytes(eight);
+    }
+    let mut word = [0; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(word)
+}
+
+/// A hash of a few instructions: a table is the user's own, who has no reason to make its units collide.
+#[derive(Default)]
+struct UnitHasher(u64);
+
+impl Hasher for UnitHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.chunks(8).for_each(|part| self.write_u64(word(part)));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        // The golden ratio in 2^64; the upper half of the product is mixed best.
+        let product = (self.0 ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = product ^ (product >> 32);
+    }
+
+    /// All units are of one size.
+    fn write_usize(&mut self, _: usize) {}
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 /// Where units that are not in the table come from.
@@ -131,7 +217,7 @@ impl Others {
         match *self {
             Others::Whole { least, span } => {
                 let value = least.wrapping_add(draw.between(0, span));
-                into.extend_from_slice(&value.to_le_bytes()[..size]);
+                append(into, &value.to_le_bytes(), size);
             }
             Others::Bytes => {
                 while into.len() < size {
@@ -146,9 +232,9 @@ impl Others {
 /// The share of units that are in a table of the same format; `None` of formats without units of one size.
 pub fn hit_share(bytes: &[u8], table: &[u8], format: Format) -> Option<f64> {
     let size = unit_bytes(format)?;
-    let known: HashSet<&[u8]> = table.chunks_exact(size).collect();
+    let known = Known::of(table, size);
     let units = bytes.len() / size;
-    let hits = bytes.chunks_exact(size).filter(|unit| known.contains(unit)).count();
+    let hits = bytes.chunks_exact(size).filter(|unit| known.has(unit)).count();
     (units > 0).then(|| hits as f64 / units as f64)
 }
 

@@ -42,16 +42,33 @@ pub(in crate::inputs) fn ln(value: f64) -> f64 {
 }
 
 /// e to the power of a number; 0 below -700, and never more than e^700.
+#[inline]
 pub(in crate::inputs) fn exp(value: f64) -> f64 {
-    if value < -700.0 {
-        return 0.0;
-    }
-    let value = value.min(700.0);
-    let power = (value * LOG2_E).round();
-    let rest = (value - power * LN2_HIGH) - power * LN2_LOW;
+    let [power] = exps([value]);
+    power
+}
+
+/// [`exp`] of several numbers, whose divisions overlap.
+#[inline]
+pub(in crate::inputs) fn exps<const N: usize>(values: [f64; N]) -> [f64; N] {
+    let parts = values.map(|value| {
+        let value = value.clamp(-701.0, 700.0);
+        let power = round(value * LOG2_E);
+        (power, (value - power * LN2_HIGH) - power * LN2_LOW)
+    });
     // 0.347^15 / 15! is below 1e-19.
-    let series = (1..15).rev().fold(1.0, |sum, term| 1.0 + sum * rest / f64::from(term));
-    series * f64::from_bits(((power as i64 + 1023) as u64) << 52)
+    let mut series = [1.0; N];
+    for term in (1..15).rev() {
+        for (sum, (_, rest)) in series.iter_mut().zip(parts) {
+            *sum = 1.0 + *sum * rest / f64::from(term);
+        }
+    }
+    let mut powers = values;
+    for ((value, sum), (power, _)) in powers.iter_mut().zip(series).zip(parts) {
+        let scale = f64::from_bits(((power as i64 + 1023) as u64) << 52);
+        *value = if *value < -700.0 { 0.0 } else { sum * scale };
+    }
+    powers
 }
 
 /// The nearest whole number, halves away from 0, as the library has it; of numbers below 2^63, and faster, since few
