@@ -1,6 +1,6 @@
 //! What does the user read when something does not build?
 
-use crate::build_support::{any_compiler, flags, fresh, program};
+use crate::build_support::{any_compiler, compilers, flags, fresh, program};
 use assay_link::build::{BuildFailure, Builder, Link, Stage, find_compilers_in};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -89,6 +89,25 @@ fn a_function_in_cpp_that_takes_something_else_is_told_in_the_first_line() {
         let said = failure("odd.cpp", &text, &format!("-std=c++20 -O2 -w -I{header}")).to_string();
         let first = said.lines().next().unwrap_or_default();
         assert!(first.contains("a variant takes (const uint8_t *data, size_t size), or one view"), "{said}");
+    }
+}
+
+#[test]
+fn the_header_compiles_as_cpp_with_every_compiler_without_a_flag_for_it() {
+    let header = concat!(env!("CARGO_MANIFEST_DIR"), "/../../harness");
+    let text = "#include <assay.h>\nstatic uint64_t one(const uint8_t *, size_t size) { return size; }\n\
+                ASSAY_VARIANT(\"one\", one)\nASSAY_MAIN()\n";
+    let folder = folder_with(&[("a.cpp", text)]);
+    let compilers = compilers(&["gcc-12", "clang-14", "clang-16"]);
+    for compiler in compilers.iter().filter(|compiler| compiler.cxx_path.is_some()) {
+        let (_cache, builder) = fresh();
+        let found = builder.compile(
+            folder.path(),
+            &program(&["a.cpp"]),
+            &flags(&format!("-O2 -I{header}")),
+            compiler,
+        );
+        assert!(found.is_ok(), "{}: {}", compiler.name, found.expect_err("refused"));
     }
 }
 

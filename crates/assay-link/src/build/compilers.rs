@@ -70,6 +70,18 @@ impl Compiler {
         self.aliases.iter().map(String::as_str).find(|alias| alias.starts_with('+'))
     }
 
+    /// What its C++ driver is given ahead of the user's flags: of compilers whose own standard is older, the one that our header
+    /// is written in.
+    pub(crate) fn cxx_standard(&self) -> Option<&'static str> {
+        let first_with_17 = match self.family {
+            CompilerFamily::Gcc => 11,
+            CompilerFamily::Clang => 16,
+            _ => return None,
+        };
+        let major: u32 = self.version.split('.').next()?.parse().ok()?;
+        (major < first_with_17).then_some("-std=gnu++17")
+    }
+
     /// All that it can be asked for as.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.name.as_str()).chain(self.aliases.iter().map(String::as_str))

@@ -146,6 +146,8 @@ impl Sources<'_> {
         let mut flags: Vec<String> = own.iter().chain(added).cloned().collect();
         flags.extend(self.program.include_dirs.iter().map(|folder| format!("-I{folder}")));
         flags.push(format!("-I{}", self.workshop.include.display()));
+        let cxx_flags: Vec<String> =
+            self.compiler.cxx_standard().map(str::to_owned).into_iter().chain(flags.clone()).collect();
         let one = |source: &String| {
             objects::compile(
                 self.workshop,
@@ -154,7 +156,7 @@ impl Sources<'_> {
                     source,
                     compiler: self.compiler,
                     driver: self.driver(source)?,
-                    flags: &flags,
+                    flags: if driver_of(source) == Some(Driver::Cxx) { &cxx_flags } else { &flags },
                     described: self.described,
                 },
             )
