@@ -4,6 +4,7 @@
 use super::keys::{KeyShape, keys};
 use super::kinds::kinds;
 use super::kinds::tests::recipe;
+use super::markov::Markov;
 use super::{Format, Generator, LengthPrefix, NumberType};
 use std::collections::HashMap;
 
@@ -225,6 +226,22 @@ fn varints(rows: &mut Vec<Asked>) {
         let asked = (1..).zip(&expected).map(|(length, share)| f64::from(length) * share).sum();
         let found = generator.generate(UNITS, SEED).len() as f64 / UNITS as f64;
         rows.push(Asked { generator: name, statistic: "bytes of a value", asked, found });
+    }
+    let weights = [("", vec![1.0, 1.0]), ("1", vec![90.0, 10.0]), ("2", vec![40.0, 60.0])];
+    let contexts = weights.into_iter().map(|(context, weights)| (context.to_owned(), weights)).collect();
+    let bytes = Generator::Markov(Markov { contexts, bits: Vec::new() }).generate(UNITS, SEED);
+    let lengths: Vec<usize> = bytes.split_inclusive(|byte| *byte < 128).map(<[u8]>::len).collect();
+    let after = |first, next| {
+        let pairs = lengths.windows(2).filter(|pair| pair[0] == first);
+        pairs.clone().filter(|pair| pair[1] == next).count() as f64 / pairs.count() as f64
+    };
+    // As many leave one byte as two: 0.8 · 10 % and 0.2 · 40 %.
+    for (statistic, asked, found) in [
+        ("share of one byte", 0.8, share(&lengths, |length| *length == 1)),
+        ("share of two bytes after one", 0.1, after(1, 2)),
+        ("share of one byte after two", 0.4, after(2, 1)),
+    ] {
+        rows.push(Asked { generator: "markov", statistic, asked, found });
     }
 }
 
