@@ -119,7 +119,15 @@ fn a_gate_that_fails_is_1_one_that_is_undecided_3_and_of_several_files_the_failu
         (&[undecided, slower], 1, "failed"),
     ] {
         let words = [files, &["--gate", "slower:2%", "--budget", "3"]].concat();
-        let output = run(folder.path(), &words);
+        // While other tests keep the sibling thread busy, so few rounds may be left that nothing is decided. Then it is asked
+        // again; that a gate which fails is passed is never right.
+        let mut output = run(folder.path(), &words);
+        for _ in 0..5 {
+            if output.status.code() == Some(code) || output.status.code() == Some(0) {
+                break;
+            }
+            output = run(folder.path(), &words);
+        }
         let text = printed(&output);
         assert_eq!(output.status.code(), Some(code), "{files:?}: {text}");
         assert!(text.contains(told), "{files:?}: {text}");
