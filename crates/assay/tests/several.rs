@@ -119,16 +119,19 @@ fn a_gate_that_fails_is_1_one_that_is_undecided_3_and_of_several_files_the_failu
         (&[undecided, slower], 1, "failed"),
     ] {
         let words = [files, &["--gate", "slower:2%", "--budget", "3"]].concat();
-        // While other tests keep the sibling thread busy, so few rounds may be left that nothing is decided. Then it is asked
-        // again; that a gate which fails is passed is never right.
         let mut output = run(folder.path(), &words);
+        let mut text = printed(&output);
+        // While other tests keep the sibling thread busy, so few rounds may be left that nothing is decided. Where the page
+        // says so it is asked again; nothing else is excused.
         for _ in 0..5 {
-            if output.status.code() == Some(code) || output.status.code() == Some(0) {
+            let excused =
+                code == 1 && output.status.code() == Some(3) && text.contains("sibling thread was busy");
+            if !excused {
                 break;
             }
             output = run(folder.path(), &words);
+            text = printed(&output);
         }
-        let text = printed(&output);
         assert_eq!(output.status.code(), Some(code), "{files:?}: {text}");
         assert!(text.contains(told), "{files:?}: {text}");
     }

@@ -5,6 +5,7 @@ use super::keys::{KeyShape, keys};
 use super::kinds::kinds;
 use super::kinds::tests::recipe;
 use super::markov::Markov;
+use super::varint::varint_lengths;
 use super::{Format, Generator, LengthPrefix, NumberType};
 use std::collections::HashMap;
 
@@ -230,7 +231,7 @@ fn varints(rows: &mut Vec<Asked>) {
     let weights = [("", vec![1.0, 1.0]), ("1", vec![90.0, 10.0]), ("2", vec![40.0, 60.0])];
     let contexts = weights.into_iter().map(|(context, weights)| (context.to_owned(), weights)).collect();
     let bytes = Generator::Markov(Markov { contexts, bits: Vec::new() }).generate(UNITS, SEED);
-    let lengths: Vec<usize> = bytes.split_inclusive(|byte| *byte < 128).map(<[u8]>::len).collect();
+    let lengths = varint_lengths(&bytes).expect("a generated stream");
     let after = |first, next| {
         let pairs = lengths.windows(2).filter(|pair| pair[0] == first);
         pairs.clone().filter(|pair| pair[1] == next).count() as f64 / pairs.count() as f64

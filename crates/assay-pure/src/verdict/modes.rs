@@ -3,7 +3,7 @@
 //! Method: the visits of each side are split by [`crate::stats::modes`]. In the fast mode the sides are compared by the mean over all
 //! places of what their fast visits take, in the slow mode over the places at which both sides have it. These ratios, and the
 //! difference of the shares of slow visits, get intervals by the jackknife over rotations (Efron and Stein 1981), as visits of
-//! one process depend on each other. The verdict stays that of the mean over all visits: a long run has both modes, too.
+//! one process depend on each other. The verdict stays that over all visits: a long run has both modes, too.
 //! Limits: those of the split; visits of the as-built link are not counted, as they are of one place.
 //! Checked: drawn campaigns of known modes, in the tests.
 
