@@ -175,7 +175,7 @@ fn campaign_of(
     any_figure: bool,
 ) -> Result<page::CampaignRun> {
     let rounds = ledger.rounds(row.id)?;
-    let rotations = judged.contrasts.iter().map(|contrast| contrast.rotations.len()).max().unwrap_or(0);
+    let rotations = judged.judgement.contrasts.iter().map(|contrast| contrast.rotations).max().unwrap_or(0);
     let last = rounds.last().map_or(row.started_at, |round| round.started_at + round.elapsed_ns as f64 / 1e9);
     Ok(page::CampaignRun {
         id: row.id.to_string(),

@@ -7,6 +7,7 @@ use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::matrix::{self, Cell, CellId};
+use assay_pure::stats::rotation::MIN_ROTATIONS;
 use assay_pure::verdict::build::Side;
 use assay_pure::verdict::{
     CodeIdentity, Judgement, ObservedContrast, VerdictOptions, judge as judge_contrasts,
@@ -28,6 +29,12 @@ impl CampaignVerdicts {
     /// Contrasts without a verdict.
     pub fn undecided(&self) -> usize {
         self.judgement.contrasts.iter().filter(|contrast| !contrast.decided).count()
+    }
+
+    /// Has a contrast too few complete rotations to say anything, because some lost the samples of a placement?
+    pub fn lacks_rotations(&self) -> bool {
+        let mut open = self.judgement.contrasts.iter().filter(|contrast| !contrast.decided);
+        open.any(|contrast| contrast.rotations_lost > 0 && contrast.rotations < MIN_ROTATIONS)
     }
 
     /// Cells that take part in a contrast without a verdict: several contrasts may share one.

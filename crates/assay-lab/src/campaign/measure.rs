@@ -159,6 +159,14 @@ impl RunningCampaign<'_, '_> {
                     let looks = done.looks + 1;
                     let (ledger, id) = (self.scene.ledger, self.scene.campaign.id);
                     let judged = judge::judge(self.prepared, ledger, id, looks, limits.levels.len() as u32)?;
+                    if judged.lacks_rotations() && steps::measures_again(done, limits, MOST_ROUNDS) {
+                        if let Some(stopped) =
+                            self.one_round(done.looks as usize, &mut level, limits, done)?
+                        {
+                            return Ok(stopped);
+                        }
+                        continue;
+                    }
                     let (undecided, contrasts) = (judged.undecided(), judged.contrasts());
                     let rotations = limits.levels[done.looks as usize];
                     ledger.put_look(id, rotations, contrasts - undecided, contrasts)?;
@@ -175,36 +183,46 @@ impl RunningCampaign<'_, '_> {
                     end(level.take(), self.scene);
                 }
                 CampaignStep::Round { level: index } => {
-                    if level.as_ref().is_none_or(|level| level.index != index) {
-                        let Some(begun) = self.begin_level(index, limits, done)? else {
-                            return Ok(Stopped::Interrupted);
-                        };
-                        level = Some(begun);
-                        if !matches!(steps::next(done, limits), CampaignStep::Round { .. }) {
-                            continue;
-                        }
+                    if let Some(stopped) = self.one_round(index, &mut level, limits, done)? {
+                        return Ok(stopped);
                     }
-                    let current = level.as_mut().expect("begun above");
-                    if self.is_all_out(current) {
-                        return Ok(Stopped::Nothing);
-                    }
-                    if !self.walk_round(current, limits)? {
-                        return Ok(Stopped::Interrupted);
-                    }
-                    if done.rounds_at_level == 0 {
-                        // The first round tells what one takes better than the tuning did.
-                        learn(
-                            limits,
-                            index,
-                            done.measured_seconds,
-                            self.measured_seconds - done.measured_seconds,
-                        );
-                    }
-                    done.rounds_at_level += 1;
-                    done.measured_seconds = self.measured_seconds;
                 }
             }
         }
+    }
+
+    /// One more round of a level, which is begun first where it isn't; and why that was not possible.
+    fn one_round(
+        &mut self,
+        index: usize,
+        level: &mut Option<MeasuredLevel>,
+        limits: &mut StepLimits,
+        done: &mut DoneSoFar,
+    ) -> Result<Option<Stopped>> {
+        let had_begun = level.as_ref().is_some_and(|level| level.index == index);
+        if !had_begun {
+            let Some(begun) = self.begin_level(index, limits, done)? else {
+                return Ok(Some(Stopped::Interrupted));
+            };
+            *level = Some(begun);
+            if done.rounds_at_level == 0 && !matches!(steps::next(done, limits), CampaignStep::Round { .. }) {
+                return Ok(None);
+            }
+        }
+        let current = level.as_mut().expect("begun above");
+        if self.is_all_out(current) {
+            return Ok(Some(Stopped::Nothing));
+        }
+        if !self.walk_round(current, limits)? {
+            return Ok(Some(Stopped::Interrupted));
+        }
+        if done.rounds_at_level == 0 {
+            // The first round tells what one takes better than the tuning did.
+            learn(limits, index, done.measured_seconds, self.measured_seconds - done.measured_seconds);
+        }
+        done.rounds_at_level += 1;
+        done.measured_seconds = self.measured_seconds;
+        Ok(None)
     }
 
     /// Links, launches, proves and (the first time) tunes what a level needs. None: asked to stop meanwhile.

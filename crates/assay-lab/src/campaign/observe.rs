@@ -58,6 +58,10 @@ pub struct Observed {
 
 /// A cell that loses more than this share of its rotations says little.
 const MOST_LOST: f64 = 1.0 / 3.0;
+/// A cell that loses this share of its rounds, too: how much they differ is then known from too few.
+const MOST_ROUNDS_LOST: f64 = 0.5;
+/// Fewer rounds than these tell nothing of their spread, whether some are lost or none.
+const FEWEST_ROUNDS: usize = 3;
 /// Above this share of samples that are left out the reader must know.
 const MUCH: f64 = 0.3;
 
@@ -97,23 +101,32 @@ fn visits(samples: &[SampleRow]) -> impl Iterator<Item = &[SampleRow]> {
 }
 
 /// The inputs on which leaving out what was shared would cost some cell too many of its rotations, each of which needs a sample at all
-/// its phases. All cells of such an input use what was shared: one side of a contrast on a shared core and the other alone
-/// would be no comparison.
+/// its phases, or of its rounds. All cells of such an input use what was shared: one side of a contrast on a shared core and the
+/// other alone would be no comparison.
 fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) -> BTreeSet<String> {
     // Per cell and process: has it a sample that had the core for itself?
     let mut cells: HashMap<_, HashMap<i64, bool>> = HashMap::new();
+    // Per cell and round, the same.
+    let mut rounds: HashMap<_, HashMap<u32, bool>> = HashMap::new();
     for visit in visits(samples) {
-        let counts = visit.iter().filter(|sample| !sample.warmup);
-        let mut alone = counts.filter_map(|sample| match sample.flagged {
-            None => Some(true),
-            Some(Flag::Shared) => Some(false),
-            Some(_) => None,
-        });
-        let (Some(process), Some(first)) = (processes.get(&visit[0].process), alone.next()) else { continue };
+        let Some(process) = processes.get(&visit[0].process) else { continue };
         let cell = (&process.variant, &visit[0].input, &process.compiler, &process.flags);
-        *cells.entry(cell).or_default().entry(process.id).or_default() |= first || alone.any(|alone| alone);
+        for sample in visit.iter().filter(|sample| !sample.warmup) {
+            let alone = match sample.flagged {
+                None => true,
+                Some(Flag::Shared) => false,
+                Some(_) => continue,
+            };
+            *cells.entry(cell).or_default().entry(process.id).or_default() |= alone;
+            *rounds.entry(cell).or_default().entry(sample.round).or_default() |= alone;
+        }
     }
     let mut inputs: BTreeMap<&String, Lost> = BTreeMap::new();
+    for (cell, rounds) in &rounds {
+        let lost = rounds.values().filter(|alone| !**alone).count();
+        inputs.entry(cell.1).or_default().too_many |=
+            rounds.len() >= FEWEST_ROUNDS && lost as f64 >= MOST_ROUNDS_LOST * rounds.len() as f64;
+    }
     for (cell, placements) in &cells {
         let mut rotations: HashMap<u32, bool> = HashMap::new();
         for (process, &alone) in placements {
@@ -134,7 +147,7 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
 /// What an input's cells would lose.
 #[derive(Default)]
 struct Lost {
-    /// Some cell loses too large a share of its rotations.
+    /// Some cell loses too large a share of its rotations, or of its rounds.
     too_many: bool,
     /// All rotations.
     rotations: BTreeSet<u32>,
@@ -257,14 +270,21 @@ impl Observed {
         };
         let mut numbers: Vec<u32> = left.keys().filter_map(|(rotation, _)| *rotation).collect();
         numbers.dedup();
+        // One whose samples were all left out at some placement is kept without any: it is to be known that it was lost.
+        let was_measured = |rotation: &u32| {
+            phases.iter().all(|&phase| {
+                let at = (Some(*rotation), Some(phase));
+                left.contains_key(&at) && right.contains_key(&at)
+            })
+        };
         let rotations = numbers
             .into_iter()
+            .filter(was_measured)
             .map(|rotation| {
-                let phases =
-                    phases.iter().filter_map(|&phase| pair(&(Some(rotation), Some(phase)))).collect();
-                Rotation { rotation, phases }
+                let found: Option<Vec<PairAt>> =
+                    phases.iter().map(|&phase| pair(&(Some(rotation), Some(phase)))).collect();
+                Rotation { rotation, phases: found.unwrap_or_default() }
             })
-            .filter(|rotation| rotation.phases.len() == phases.len())
             .collect();
         let same_build = (&candidate.compiler, &candidate.flags) == (&baseline.compiler, &baseline.flags);
         let against = Build { compiler: baseline.compiler.clone(), flags: baseline.flags.clone() };
@@ -432,6 +452,31 @@ mod tests {
     }
 
     #[test]
+    fn what_was_shared_is_used_where_half_of_a_cells_rounds_would_be_lost() {
+        let processes = processes(6);
+        // In each round one sample of each process; of `a`, the core is shared throughout the rounds named.
+        let measured = |rounds: u32, shared: &[u32]| {
+            let all = (0..rounds).flat_map(|round| processes.values().map(move |process| (round, process)));
+            let of = |(round, process): (u32, &ProcessRow)| {
+                let flag = (process.variant == "a" && shared.contains(&round)).then_some(Flag::Shared);
+                SampleRow { round, ..row::of(process.id, flag) }
+            };
+            all.map(of).collect::<Vec<_>>()
+        };
+        for (rounds, shared, uses) in [
+            (8, &[][..], false),
+            (8, &[0, 1, 2], false),
+            (8, &[0, 1, 2, 3], true),
+            (3, &[1], false),
+            (3, &[1, 2], true),
+            (2, &[1], false),
+        ] {
+            let found = too_few_alone(&processes, &measured(rounds, shared));
+            assert_eq!(!found.is_empty(), uses, "{rounds} rounds, {shared:?} shared");
+        }
+    }
+
+    #[test]
     fn an_input_on_which_the_core_was_shared_spoils_no_other() {
         let processes = processes(6);
         let of = |input: &str, shared: &[i64]| -> Vec<SampleRow> {
@@ -458,6 +503,30 @@ mod tests {
         for (width, known) in [(Some(3.8), Some(4.0)), (Some(2.6), None), (None, Some(4.0))] {
             assert_eq!(observed(width).shared_all_the_time(known), None);
         }
+    }
+
+    #[test]
+    fn a_rotation_that_lost_a_placement_is_known_and_one_that_was_not_measured_is_none() {
+        let processes = processes(3);
+        let mut observed = Observed::default();
+        for sample in samples(&processes, &[0]) {
+            let process = &processes[&sample.process];
+            let measured = process.rotation != Some(2) || process.variant == "b";
+            if measured {
+                observed.take(process, std::slice::from_ref(&sample), Clock::Wall);
+            }
+        }
+        let [a, b] = ["a", "b"].map(|variant| {
+            let process =
+                processes.values().find(|process| process.variant == variant).expect("two variants");
+            process.cell(&samples(&processes, &[])[0].input)
+        });
+        let phases: BTreeSet<u32> = processes.values().filter_map(|process| process.phase_bytes).collect();
+        let phases: Vec<u32> = phases.into_iter().collect();
+        let found = observed.contrast(&a, &b, &phases).expect("both have samples");
+        let lengths: Vec<usize> = found.rotations.iter().map(|rotation| rotation.phases.len()).collect();
+        assert_eq!(lengths, [0, phases.len()], "the first lost a placement, the third has one side only");
+        assert_eq!(found.complete().count(), 1);
     }
 
     #[test]

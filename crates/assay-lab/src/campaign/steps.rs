@@ -75,6 +75,17 @@ pub fn next(done: &DoneSoFar, limits: &StepLimits) -> CampaignStep {
     }
 }
 
+/// Is one more round of this level worth more than a look, at which some contrast would have too few complete rotations to say
+/// anything?
+///
+/// What was lost was lost to others' work, not to what it showed: measuring it again chooses nothing. Before there is any
+/// answer the budget may be spent twice.
+pub fn measures_again(done: &DoneSoFar, limits: &StepLimits, most_rounds: u32) -> bool {
+    let times = if done.looks == 0 { 2.0 } else { 1.0 };
+    done.rounds_at_level < most_rounds
+        && done.measured_seconds + limits.round_seconds <= times * limits.budget_seconds
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,5 +130,25 @@ mod tests {
     fn gives_up_after_the_last_level() {
         let done = DoneSoFar { looks: 5, undecided: Some(1), measured_seconds: 10.0, rounds_at_level: 0 };
         assert_eq!(next(&done, &limits()), CampaignStep::Stop(Stopped::Rotations));
+    }
+
+    #[test]
+    fn a_level_that_lost_its_rotations_is_measured_again_within_twice_the_budget() {
+        let limits = StepLimits { budget_seconds: 10.0, round_seconds: 5.0, ..limits() };
+        let after = |rounds: u32, looks: u32| DoneSoFar {
+            rounds_at_level: rounds,
+            looks,
+            measured_seconds: f64::from(rounds) * 5.0,
+            ..DoneSoFar::default()
+        };
+        for (rounds, looks, again) in [(1, 0, true), (3, 0, true), (4, 0, false), (1, 1, true), (2, 1, false)]
+        {
+            assert_eq!(
+                measures_again(&after(rounds, looks), &limits, 8),
+                again,
+                "{rounds} rounds, {looks} looks"
+            );
+        }
+        assert!(!measures_again(&after(1, 0), &limits, 1), "no more rounds than tell something");
     }
 }

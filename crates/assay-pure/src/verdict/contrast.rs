@@ -134,6 +134,8 @@ pub struct ContrastVerdict {
     pub reasons: Vec<String>,
     /// Complete rotations used.
     pub rotations: usize,
+    /// Rotations that could not be used, for some placement had no usable sample.
+    pub rotations_lost: usize,
     /// Smallest effect (fraction, 0.02 is 2 %) that these rotations would find four times in five.
     pub minimum_detectable_effect: Option<f64>,
     /// Rotations in all after which this contrast should be decided, at the spread seen; absent when decided or out of reach.

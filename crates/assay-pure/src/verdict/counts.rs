@@ -326,6 +326,7 @@ pub(super) mod tests {
             causes: Vec::new(),
             reasons: Vec::new(),
             rotations: 8,
+            rotations_lost: 0,
             minimum_detectable_effect: None,
             rotations_needed: None,
             seconds_needed: None,

@@ -24,6 +24,8 @@ use crate::words::{plural, sentence};
 
 /// Rotations beyond which an answer is called out of reach.
 pub const ROTATION_LIMIT: u32 = 10_000;
+/// At the least this share of the rotations to come is thought to be complete, however many were lost.
+const LEAST_COMPLETE: f64 = 0.05;
 
 /// Pairs per placement below which it is noted: with four, two spoilt samples carry the median.
 pub const FEW_PAIRS: usize = 8;
@@ -170,6 +172,7 @@ fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &Verdic
         causes: Vec::new(),
         reasons: Vec::new(),
         rotations: draft.observations.ratios.len(),
+        rotations_lost: draft.observations.incomplete,
         // The rule also wants the estimate beyond the margin, so nothing smaller can ever be found.
         minimum_detectable_effect: detectable.map(|log| log.exp_m1().max(options.margin.relative())),
         rotations_needed: None,
@@ -197,10 +200,13 @@ fn set_need(found: &mut ContrastVerdict, draft: &Draft, options: &VerdictOptions
                 .filter(|need| *need as usize > found.rotations)
         }
     };
+    // Of those to come as many will be lost as of those that were.
+    let measured = (found.rotations + found.rotations_lost) as f64;
+    let complete = if measured > 0.0 { (found.rotations as f64 / measured).max(LEAST_COMPLETE) } else { 1.0 };
     found.seconds_needed = found
         .rotations_needed
         .zip(options.seconds_per_rotation)
-        .map(|(need, seconds)| f64::from(need.saturating_sub(found.rotations as u32)) * seconds);
+        .map(|(need, seconds)| f64::from(need.saturating_sub(found.rotations as u32)) * seconds / complete);
 }
 
 /// What changes what the reader should do, each with what to do.

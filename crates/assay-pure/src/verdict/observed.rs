@@ -55,7 +55,7 @@ pub struct ObservedContrast {
     pub against: Option<Build>,
     /// The link the user would have made, where it was measured.
     pub as_built: Option<PairAt>,
-    /// All complete rotations (every phase has samples of both sides).
+    /// Its rotations. One that has fewer phases than the others, or none, was measured but lost: a placement had no usable sample.
     pub rotations: Vec<Rotation>,
     /// Whether offsets are those of the variants' entries; else of all code of a program that has no one entry.
     pub has_entries: bool,
@@ -74,5 +74,11 @@ impl ObservedContrast {
             flags: &self.flags,
             against: self.against.as_ref(),
         }
+    }
+
+    /// The rotations that have all phases: a mean over fewer would bring the offset's effect back in.
+    pub fn complete(&self) -> impl Iterator<Item = &Rotation> {
+        let full = self.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
+        self.rotations.iter().filter(move |rotation| full > 0 && rotation.phases.len() == full)
     }
 }

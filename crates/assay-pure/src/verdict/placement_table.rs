@@ -74,7 +74,7 @@ pub fn placement_table(contrasts: &[ObservedContrast]) -> Vec<VariantPlacement> 
                 key(other, *other_side) == key(contrast, side)
             };
             match chosen.iter_mut().find(same) {
-                Some(found) if found.0.rotations.len() < contrast.rotations.len() => {
+                Some(found) if found.0.complete().count() < contrast.complete().count() => {
                     *found = (contrast, side)
                 }
                 Some(_) => {}

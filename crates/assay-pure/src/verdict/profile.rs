@@ -30,15 +30,12 @@ pub struct RotationTimes {
 
 /// The times of one side over all rotations with usable samples in every phase, in order of rotation.
 pub fn rotation_times(contrast: &ObservedContrast, side: Side) -> Vec<RotationTimes> {
-    let full = contrast.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
     let mut times: Vec<RotationTimes> = contrast
-        .rotations
-        .iter()
-        .filter(|rotation| rotation.phases.len() == full)
+        .complete()
         .filter_map(|rotation| {
             let by_offset: Option<Vec<(u64, f64)>> =
                 rotation.phases.iter().map(|pair| time_at(pair, side)).collect();
-            let by_offset = by_offset.filter(|phases| !phases.is_empty())?;
+            let by_offset = by_offset?;
             let mean_ns = by_offset.iter().map(|(_, ns)| ns).sum::<f64>() / by_offset.len() as f64;
             let samples = || rotation.phases.iter().flat_map(|pair| side.of(pair).0);
             let rounds = || samples().map(|sample| sample.round);

@@ -210,6 +210,21 @@ fn a_wide_spread_is_undecided_and_says_what_it_would_take() {
 }
 
 #[test]
+fn rotations_that_were_lost_are_counted_and_make_those_to_come_dearer() {
+    let options = VerdictOptions { seconds_per_rotation: Some(0.5), ..VerdictOptions::default() };
+    let mut contrast = Planted { rotations: 8, ratio: 1.5, ..Planted::default() }.contrast();
+    contrast.rotations[2..].iter_mut().for_each(|rotation| rotation.phases.clear());
+    let found = judge(&[contrast], &options).contrasts.remove(0);
+    assert_eq!((found.rotations, found.rotations_lost, found.rotations_needed), (2, 6, Some(3)));
+    // One more of which a quarter is complete: four times half a second.
+    assert!((found.seconds_needed.unwrap() - 2.0).abs() < 1e-9, "{:?}", found.seconds_needed);
+    let mut nothing = Planted { rotations: 8, ..Planted::default() }.contrast();
+    nothing.rotations.iter_mut().for_each(|rotation| rotation.phases.clear());
+    let found = judge(&[nothing], &options).contrasts.remove(0);
+    assert_eq!((found.rotations, found.rotations_lost, found.code), (0, 8, None));
+}
+
+#[test]
 fn two_rotations_say_nothing_but_how_many_it_takes() {
     let found = judge_one(&Planted { rotations: 2, ratio: 1.5, ..Planted::default() });
     assert_eq!(found.verdict, Verdict::Undecided);

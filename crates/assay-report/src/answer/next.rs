@@ -42,10 +42,14 @@ fn longer(page: &Page) -> Option<String> {
     // Rotations serve all contrasts at once: the most demanding one decides.
     let seconds = near.iter().filter_map(|contrast| contrast.seconds_needed).reduce(f64::max);
     let Some(seconds) = seconds else { return Some(rest) };
-    let budget = rounded_up(page.campaign.measured_seconds + seconds);
+    let all_measured = page.campaign.stopped_because == Stopped::Rotations;
+    // Where rotations were lost more rounds fill them; where none was, only more rotations tell more.
+    let lost = near.iter().any(|contrast| contrast.rotations_lost > 0);
+    let least = if all_measured && lost { 2.0 * page.campaign.budget_seconds } else { 0.0 };
+    let budget = rounded_up((page.campaign.measured_seconds + seconds).max(least));
     let rotations = near.iter().filter_map(|contrast| contrast.rotations_needed).max();
     let more = rotations
-        .filter(|_| page.campaign.stopped_because == Stopped::Rotations)
+        .filter(|_| all_measured && !lost)
         .map(|needed| format!(" with max_rotations = {needed}"))
         .unwrap_or_default();
     let decides = match (near.len(), open.len()) {
@@ -142,6 +146,15 @@ mod tests {
             "--budget 49 (seconds) with max_rotations = {needed} should decide the undecided contrast"
         );
         assert_eq!(next(&spent), Some(expected));
+    }
+
+    #[test]
+    fn where_rotations_were_lost_more_rounds_are_what_helps() {
+        let mut lost = page(vec![open(1, 0.4)]);
+        lost.campaign.stopped_because = Stopped::Rotations;
+        lost.contrasts[0].rotations_lost = 6;
+        let told = next(&lost);
+        assert_eq!(told.as_deref(), Some("--budget 120 (seconds) should decide the undecided contrast"));
     }
 
     #[test]

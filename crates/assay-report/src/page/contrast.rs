@@ -61,6 +61,9 @@ pub struct PageContrast {
     pub reasons: Vec<String>,
     /// Complete rotations behind the code effect.
     pub rotations: u32,
+    /// Rotations left out, for some placement had no usable sample.
+    #[serde(default)]
+    pub rotations_lost: u32,
     /// Rotations in all, those done included, that would decide an undecided contrast, about.
     pub rotations_needed: Option<u32>,
     /// Seconds of measuring still missing for them.

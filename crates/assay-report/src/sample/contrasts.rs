@@ -27,6 +27,7 @@ pub(crate) fn contrast(
         causes: Vec::new(),
         reasons: Vec::new(),
         rotations: 8,
+        rotations_lost: 0,
         rotations_needed: None,
         seconds_needed: None,
         minimum_detectable_effect: Some(0.006),

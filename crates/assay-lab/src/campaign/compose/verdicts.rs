@@ -37,6 +37,7 @@ pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::PageContrast {
         causes: found.causes.clone(),
         reasons: found.reasons.clone(),
         rotations: found.rotations as u32,
+        rotations_lost: found.rotations_lost as u32,
         rotations_needed: found.rotations_needed,
         seconds_needed: found.seconds_needed,
         minimum_detectable_effect: found.minimum_detectable_effect,

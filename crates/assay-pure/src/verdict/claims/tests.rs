@@ -28,6 +28,7 @@ fn contrast(candidate: &str, input: &str, compiler: &str, verdict: Verdict, rati
         causes: Vec::new(),
         reasons: Vec::new(),
         rotations: 8,
+        rotations_lost: 0,
         minimum_detectable_effect: None,
         rotations_needed: None,
         seconds_needed: None,
