@@ -159,7 +159,7 @@ impl RunningCampaign<'_, '_> {
                     let looks = done.looks + 1;
                     let (ledger, id) = (self.scene.ledger, self.scene.campaign.id);
                     let judged = judge::judge(self.prepared, ledger, id, looks, limits.levels.len() as u32)?;
-                    if judged.lacks_rotations() && steps::measures_again(done, limits, MOST_ROUNDS) {
+                    if steps::measures_again(done, limits, judged.lacks_rotations(), MOST_ROUNDS) {
                         if let Some(stopped) =
                             self.one_round(done.looks as usize, &mut level, limits, done)?
                         {

@@ -75,14 +75,19 @@ pub fn next(done: &DoneSoFar, limits: &StepLimits) -> CampaignStep {
     }
 }
 
-/// Is one more round of this level worth more than a look, at which some contrast would have too few complete rotations to say
-/// anything?
+/// Rounds that tell how much rounds differ: of two or three, an interval knows little and is wide.
+const ENOUGH_ROUNDS: u32 = 4;
+
+/// Is one more round of this level worth more than a look, because some contrast `lacks` complete rotations to say anything? If one
+/// was made for that, there are as many as tell how much they differ.
 ///
 /// What was lost was lost to others' work, not to what it showed: measuring it again chooses nothing. Before there is any
 /// answer the budget may be spent twice.
-pub fn measures_again(done: &DoneSoFar, limits: &StepLimits, most_rounds: u32) -> bool {
+pub fn measures_again(done: &DoneSoFar, limits: &StepLimits, lacks: bool, most_rounds: u32) -> bool {
+    let made = done.rounds_at_level > limits.rounds_per_level && done.rounds_at_level < ENOUGH_ROUNDS;
     let times = if done.looks == 0 { 2.0 } else { 1.0 };
-    done.rounds_at_level < most_rounds
+    (lacks || made)
+        && done.rounds_at_level < most_rounds
         && done.measured_seconds + limits.round_seconds <= times * limits.budget_seconds
 }
 
@@ -134,21 +139,27 @@ mod tests {
 
     #[test]
     fn a_level_that_lost_its_rotations_is_measured_again_within_twice_the_budget() {
-        let limits = StepLimits { budget_seconds: 10.0, round_seconds: 5.0, ..limits() };
+        let limits = StepLimits { budget_seconds: 10.0, round_seconds: 4.0, ..limits() };
         let after = |rounds: u32, looks: u32| DoneSoFar {
             rounds_at_level: rounds,
             looks,
-            measured_seconds: f64::from(rounds) * 5.0,
+            measured_seconds: f64::from(rounds) * 4.0,
             ..DoneSoFar::default()
         };
-        for (rounds, looks, again) in [(1, 0, true), (3, 0, true), (4, 0, false), (1, 1, true), (2, 1, false)]
-        {
-            assert_eq!(
-                measures_again(&after(rounds, looks), &limits, 8),
-                again,
-                "{rounds} rounds, {looks} looks"
-            );
+        for (rounds, looks, lacks, again) in [
+            (1, 0, true, true),
+            (4, 0, true, true),
+            (5, 0, true, false),
+            (1, 1, true, true),
+            (2, 1, true, false),
+            // Two were wanted; the third is made for what was lost, and the fourth tells how much they differ.
+            (2, 0, false, false),
+            (3, 0, false, true),
+            (4, 0, false, false),
+        ] {
+            let found = measures_again(&after(rounds, looks), &limits, lacks, 8);
+            assert_eq!(found, again, "{rounds} rounds, {looks} looks, lacks {lacks}");
         }
-        assert!(!measures_again(&after(1, 0), &limits, 1), "no more rounds than tell something");
+        assert!(!measures_again(&after(1, 0), &limits, true, 1), "no more rounds than tell something");
     }
 }

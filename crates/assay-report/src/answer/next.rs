@@ -9,6 +9,8 @@ use assay_pure::words;
 
 /// Measuring that is suggested, at most, in times of what was measured.
 pub(crate) const MOST_TIMES: f64 = 10.0;
+/// A difference of at most this much, a fraction, is no statement.
+const MOST_TOLD: f64 = 1.0;
 
 /// The line; nothing where nothing is to be done.
 pub fn next(page: &Page) -> Option<String> {
@@ -63,7 +65,9 @@ fn longer(page: &Page) -> Option<String> {
 
 /// Of contrasts that no affordable measuring decides: how large the difference can be at most.
 fn far_told(far: &[&PageContrast], all: bool) -> String {
-    let bound = bound(far).map(|bound| format!(" by at most {}", words::fraction(bound)));
+    let bound = bound(far)
+        .filter(|bound| *bound <= MOST_TOLD)
+        .map(|bound| format!(" by at most {}", words::fraction(bound)));
     let (who, verb) = match (far.len(), all) {
         (1, true) => ("the undecided contrast".to_owned(), "differs"),
         (_, true) => (format!("the {} undecided contrasts", far.len()), "differ"),
@@ -76,7 +80,7 @@ fn far_told(far: &[&PageContrast], all: bool) -> String {
                 "{who} {verb}{bound}; measuring longer will hardly decide that: if it does not matter, raise minimum_effect"
             )
         }
-        None => format!("{who} had too few rotations to say anything: raise --budget"),
+        None => format!("{who} had too few samples to say anything: raise --budget"),
     }
 }
 
@@ -175,7 +179,7 @@ mod tests {
         nothing_known.contrasts[0].code = None;
         assert_eq!(
             next(&nothing_known).as_deref(),
-            Some("the undecided contrast had too few rotations to say anything: raise --budget")
+            Some("the undecided contrast had too few samples to say anything: raise --budget")
         );
     }
 
