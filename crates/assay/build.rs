@@ -16,6 +16,7 @@ fn main() {
     plugin(&out);
     harness(&out);
     linked(&out);
+    without_unwind_tables(&out);
     println!("cargo:rustc-env=ASSAY_TARGET={}", env::var("TARGET").expect("cargo sets it"));
 }
 
@@ -55,6 +56,23 @@ fn harness(out: &Path) {
     }
     text.push(']');
     fs::write(out.join("harness.rs"), text).expect("OUT_DIR can be written");
+}
+
+/// A release ends at a panic and has no symbols: nothing reads its unwind tables, an eighth of the file. The compiler writes them
+/// whatever a profile says, so the linker leaves them out. Not every linker takes a script: one that somebody chose is left alone.
+fn without_unwind_tables(out: &Path) {
+    let flags = env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
+    let chosen = env::var_os("RUSTC_LINKER").is_some()
+        || ["linker", "link-arg", "fuse-ld"].iter().any(|word| flags.contains(word));
+    let is = |name: &str, value: &str| env::var(name).as_deref() == Ok(value);
+    if chosen || !is("PROFILE", "release") || !is("CARGO_CFG_TARGET_OS", "linux") {
+        return;
+    }
+    let script = out.join("without_unwind_tables.ld");
+    fs::write(&script, "SECTIONS { /DISCARD/ : { *(.eh_frame) *(.eh_frame.*) } } INSERT AFTER .text;\n")
+        .expect("OUT_DIR can be written");
+    println!("cargo:rustc-link-arg-bins=-Wl,--no-eh-frame-hdr");
+    println!("cargo:rustc-link-arg-bins=-T{}", script.display());
 }
 
 /// The crates linked into a release and their licences, a line per licence. Other builds do not ask: it takes a second.
