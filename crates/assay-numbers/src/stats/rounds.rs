@@ -1,14 +1,18 @@
 //! How much a ratio moves from round to round: the error that all rotations of a campaign share.
 //!
 //! Question: rotations that were measured in the same rounds share what the machine did in them, and the windows of the
-//! input that they started at; their spread does not show it. Method: at each placement the rounds are compared with
-//! the placement's own median, and the median of these deviations over all placements is the round's effect; its
-//! variance over rounds, with the weight that each round has in the estimate, is the variance that the rounds add.
+//! input that they started at; their spread does not show it. Method: a placement's level and a round's effect are fitted in
+//! turn until they hold still (a placement's level is the mean of its rounds without their effects, a round's effect the median
+//! over placements of what is left: the first is fair where rounds are missing, the second deaf to a spoilt visit). The
+//! effects' variance, with the weight that each round has in the estimate, is the variance that the rounds add.
+//! Where samples were left out, a round that few placements have counts for less, and rounds that are compared nowhere share no
+//! level: each such set costs a degree of freedom.
 //! Limits: a state of the machine that lasts for the whole campaign is in no spread. Two rounds at the least.
-//! Checked: by derivation, and by simulation with planted round effects (tests/calibration).
+//! Checked: by derivation, and by simulation with planted round effects, complete and with most visits lost
+//! (tests/calibration).
 
 use super::quantile::median;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What the rounds add to the error of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,38 +26,120 @@ pub struct RoundError {
 /// One placement: the ln ratio that each of its rounds gave.
 pub type ByRound = Vec<(u32, f64)>;
 
+/// Times that levels and effects are fitted in turn, at most; they hold still after one where nothing is missing.
+const MOST_TURNS: usize = 30;
+
 /// The error that rounds add to the mean over rotations.
 ///
-/// Input: per rotation, its placements. Returns: `None` where no rotation has two rounds. Cost: O(n log n).
+/// Input: per rotation, its placements. Returns: `None` where no placement has two rounds. Cost: O(n log n).
 pub fn round_error(rotations: &[Vec<ByRound>]) -> Option<RoundError> {
-    let mut deviations: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
-    let mut groups: BTreeSet<Vec<u32>> = BTreeSet::new();
-    for placements in rotations {
-        let mut rounds: BTreeSet<u32> = BTreeSet::new();
-        for placement in placements {
-            let values: Vec<f64> = placement.iter().map(|(_, value)| *value).collect();
-            let Some(centre) = median(&values) else { continue };
-            for &(round, value) in placement {
-                deviations.entry(round).or_default().push(value - centre);
-                rounds.insert(round);
-            }
-        }
-        let share = 1.0 / (rotations.len() * rounds.len().max(1)) as f64;
-        for &round in &rounds {
-            *weights.entry(round).or_default() += share;
-        }
-        groups.insert(rounds.into_iter().collect());
-    }
-    groups.remove(&Vec::new());
-    let degrees = deviations.len() as f64 - groups.len() as f64;
-    if degrees < 1.0 {
+    let sets = RoundSets::of(rotations);
+    let rounds = sets.first.len() as f64;
+    let free = rounds - sets.count() as f64;
+    if free < 1.0 {
         return None;
     }
-    let effects: Vec<f64> = deviations.values().filter_map(|values| median(values)).collect();
-    let spread = effects.iter().map(|effect| effect * effect).sum::<f64>() / degrees;
-    let shared: f64 = weights.values().map(|weight| weight * weight).sum();
-    Some(RoundError { variance: spread * shared, degrees })
+    let placements: Vec<&ByRound> =
+        rotations.iter().flatten().filter(|placement| placement.len() > 1).collect();
+    let seen = times_seen(&placements);
+    let effects = sets.centred(&round_effects(&placements), &seen);
+    let (mut squares, mut all, mut all_squared) = (0.0, 0.0, 0.0);
+    for (round, effect) in &effects {
+        let count = seen[round];
+        squares += count * effect * effect;
+        all += count;
+        all_squared += count * count;
+    }
+    // Kish 1965: rounds that are seen unequally often are worth fewer.
+    let worth = all * all / all_squared;
+    let spread = squares / all * rounds / free;
+    Some(RoundError { variance: spread * shared_weight(rotations), degrees: worth * free / rounds })
+}
+
+/// The sum of the squares of the weights that rounds have in the mean over rotations.
+fn shared_weight(rotations: &[Vec<ByRound>]) -> f64 {
+    let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
+    for placements in rotations {
+        let measured = placements.iter().filter(|placement| !placement.is_empty());
+        let count = measured.clone().count();
+        for placement in measured {
+            let share = 1.0 / (rotations.len() * count * placement.len()) as f64;
+            placement.iter().for_each(|(round, _)| *weights.entry(*round).or_default() += share);
+        }
+    }
+    weights.values().map(|weight| weight * weight).sum()
+}
+
+fn times_seen(placements: &[&ByRound]) -> BTreeMap<u32, f64> {
+    let mut seen = BTreeMap::new();
+    placements
+        .iter()
+        .flat_map(|placement| placement.iter())
+        .for_each(|(round, _)| *seen.entry(*round).or_default() += 1.0);
+    seen
+}
+
+/// The effect of each round, up to a constant for each set of rounds that are compared.
+fn round_effects(placements: &[&ByRound]) -> BTreeMap<u32, f64> {
+    let mut effects: BTreeMap<u32, f64> = BTreeMap::new();
+    for _ in 0..MOST_TURNS {
+        let mut left: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for placement in placements {
+            let without = |(round, value): &(u32, f64)| value - effects.get(round).copied().unwrap_or(0.0);
+            let level = placement.iter().map(without).sum::<f64>() / placement.len() as f64;
+            placement.iter().for_each(|(round, value)| left.entry(*round).or_default().push(value - level));
+        }
+        let fitted: BTreeMap<u32, f64> =
+            left.iter().filter_map(|(round, values)| Some((*round, median(values)?))).collect();
+        let moved =
+            fitted.iter().map(|(round, effect)| (effect - effects.get(round).copied().unwrap_or(0.0)).abs());
+        let still = moved.fold(0.0, f64::max) < 1e-9;
+        effects = fitted;
+        if still {
+            break;
+        }
+    }
+    effects
+}
+
+/// Which rounds are compared with each other, at some placement or by way of others: these share a centre.
+struct RoundSets {
+    /// The first round of each round's set.
+    first: BTreeMap<u32, u32>,
+}
+
+impl RoundSets {
+    fn of(rotations: &[Vec<ByRound>]) -> RoundSets {
+        let mut first: BTreeMap<u32, u32> = BTreeMap::new();
+        for placement in rotations.iter().flatten().filter(|placement| placement.len() > 1) {
+            let sets: Vec<u32> =
+                placement.iter().map(|(round, _)| *first.entry(*round).or_insert(*round)).collect();
+            let least = sets.iter().copied().min().unwrap_or_default();
+            if sets.iter().any(|set| *set != least) {
+                first.values_mut().filter(|set| sets.contains(set)).for_each(|set| *set = least);
+            }
+        }
+        RoundSets { first }
+    }
+
+    fn count(&self) -> usize {
+        self.first.iter().filter(|(round, set)| round == set).count()
+    }
+
+    /// Effects around the mean of their set, in which each counts as often as it was seen.
+    fn centred(&self, effects: &BTreeMap<u32, f64>, seen: &BTreeMap<u32, f64>) -> BTreeMap<u32, f64> {
+        let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        for (round, effect) in effects {
+            let (sum, count) = sums.entry(self.first[round]).or_default();
+            *sum += seen[round] * effect;
+            *count += seen[round];
+        }
+        let centre = |round: &u32| {
+            let (sum, count) = sums[&self.first[round]];
+            sum / count
+        };
+        effects.iter().map(|(round, effect)| (*round, effect - centre(round))).collect()
+    }
 }
 
 #[cfg(test)]
@@ -94,6 +180,41 @@ mod tests {
         let mut rotations = measured(4, 4, &[(0, 0.0), (1, 0.0), (2, 0.0)]);
         rotations[0][0][1].1 = 5.0;
         assert_eq!(round_error(&rotations).unwrap().variance, 0.0);
+    }
+
+    #[test]
+    fn placements_that_lost_rounds_here_and_there_still_tell_their_spread() {
+        // Four rounds, each lost at another placement: they are compared by way of the others, so only one centre is free.
+        let effects = [0.1, -0.1, 0.2, -0.2];
+        let without = |lost: u32| {
+            (0..4).filter(|round| *round != lost).map(|round| (round, effects[round as usize])).collect()
+        };
+        let rotations: Vec<Vec<ByRound>> = (0..4).map(|lost| vec![without(lost); 4]).collect();
+        let error = round_error(&rotations).unwrap();
+        assert!((error.degrees - 3.0).abs() < 1e-12);
+        // As where nothing is lost: 0.1 / 3 of the mean of four.
+        assert!((error.variance - 0.1 / 3.0 / 4.0).abs() < 1e-9, "{error:?}");
+    }
+
+    #[test]
+    fn a_placement_of_one_round_tells_nothing_of_their_spread_and_takes_none_away() {
+        let full = measured(4, 4, &[(0, 0.1), (1, -0.1), (2, 0.3), (3, -0.3)]);
+        let mut more = full.clone();
+        more[0][0] = vec![(2, 0.3)];
+        let (one, two) = (round_error(&full).unwrap(), round_error(&more).unwrap());
+        assert!((one.variance / two.variance - 1.0).abs() < 0.05, "{one:?} {two:?}");
+        assert!((one.degrees - two.degrees).abs() < 0.05);
+        assert_eq!(round_error(&[vec![vec![(0, 0.3)], vec![(1, 0.5)]]]), None, "nowhere compared");
+    }
+
+    #[test]
+    fn rounds_that_one_placement_saw_are_worth_little() {
+        let mut rotations = measured(4, 4, &[(0, 0.1), (1, -0.1)]);
+        rotations[0][0].extend([(2, 0.9), (3, -0.9)]);
+        let error = round_error(&rotations).unwrap();
+        assert!(error.degrees < 2.0, "{error:?}");
+        let plain = round_error(&measured(4, 4, &[(0, 0.1), (1, -0.1)])).unwrap();
+        assert!(error.variance < 5.0 * plain.variance, "{error:?} {plain:?}");
     }
 
     #[test]

@@ -70,6 +70,27 @@ fn what_the_rounds_share_does_not_break_the_promise() {
 
 #[test]
 #[ignore = "slow lane"]
+fn visits_that_were_left_out_do_not_break_the_promise() {
+    println!("{}", Tally::header());
+    for (lost, round_spread, rounds, candidates, campaigns) in [
+        ((0.0, 0.0), 0.01, 8, 1, 1000),
+        ((0.3, 0.7), 0.01, 8, 1, 1000),
+        ((0.1, 0.95), 0.01, 8, 1, 1000),
+        ((0.1, 0.95), 0.003, 8, 1, 1000),
+        ((0.1, 0.95), 0.0, 8, 1, 1000),
+        ((0.1, 0.95), 0.01, 4, 2, 500),
+    ] {
+        let model = Model { rounds, round_spread, lost, groups: 1, candidates, ..Model::default() };
+        let tally = simulate(&model, campaigns, 19, MINIMUM_EFFECT);
+        let (percent, from, to) = (100.0 * round_spread, 100.0 * lost.0, 100.0 * lost.1);
+        report(&format!("{rounds} rounds of {percent} %, {from}-{to} % lost, {candidates}"), &tally);
+        assert!(tally.false_difference_rate() <= 0.01);
+        assert!(tally.coverage() >= 0.925);
+    }
+}
+
+#[test]
+#[ignore = "slow lane"]
 fn a_spread_far_above_the_margin_does_not_break_the_promise() {
     println!("{}", Tally::header());
     for (groups, candidates, campaigns) in [(1, 1, 2000), (1, 3, 700), (16, 3, 60)] {

@@ -82,6 +82,8 @@ pub struct Model {
     pub samples: u32,
     /// Probability that a sample is interrupted and nobody notices.
     pub outliers: f64,
+    /// The share of visits that are left out, drawn for each round from this range.
+    pub lost: (f64, f64),
     /// Rotations measured together in the same rounds, at each look.
     pub batches: Vec<usize>,
 }
@@ -99,6 +101,7 @@ impl Default for Model {
             rounds: 2,
             samples: 4,
             outliers: 0.05,
+            lost: (0.0, 0.0),
             batches: vec![8, 4, 4, 8, 8],
         }
     }
@@ -138,6 +141,8 @@ struct Function {
     offsets: [f64; 4],
     /// What each round does to it.
     by_round: Vec<f64>,
+    /// The share of visits that each round loses, of all functions the same.
+    lost: Vec<f64>,
 }
 
 const VISIT_SD: f64 = 0.003;
@@ -169,6 +174,9 @@ impl Model {
         let spread = dice.between(self.spread.0.ln(), self.spread.1.ln()).exp() / 2f64.sqrt();
         let table = |dice: &mut Dice| [0.0; 4].map(|_: f64| dice.between(0.0, 1.23f64.ln()));
         let shared = table(dice);
+        let losing = self.lost.1 > 0.0;
+        let lost: Vec<f64> =
+            drift.iter().map(|_| if losing { dice.between(self.lost.0, self.lost.1) } else { 0.0 }).collect();
         let functions: Vec<Function> = (0..=self.candidates)
             .map(|which| {
                 let effect = if which == 0 { 0.0 } else { dice.pick(&self.effects) };
@@ -177,7 +185,8 @@ impl Model {
                 // The truth is the ratio of mean times over the offsets.
                 let offsets = offsets.map(|offset| offset - mean.ln());
                 let by_round = drift.iter().map(|_| self.round_spread * dice.normal()).collect();
-                Function { effect, spread: spread * (0.3 * dice.normal()).exp(), offsets, by_round }
+                let lost = lost.clone();
+                Function { effect, spread: spread * (0.3 * dice.normal()).exp(), offsets, by_round, lost }
             })
             .collect();
         let common = self.common(drift, dice);
@@ -287,6 +296,10 @@ impl Model {
     ) -> Vec<Observation> {
         let mut samples = Vec::new();
         for round in rounds {
+            let lost = function.lost[round as usize];
+            if lost > 0.0 && dice.uniform() < lost {
+                continue;
+            }
             let visit = level + function.by_round[round as usize] + VISIT_SD * dice.normal();
             for (index, shared) in common[round as usize].iter().enumerate() {
                 let mut log = visit + shared + SAMPLE_SD * dice.normal();
