@@ -6,6 +6,7 @@
 use super::counter::{Counter, CounterReading, Target};
 use super::event::CounterEvent;
 use super::refusal::CounterRefusal;
+use crate::tied::with_the_lab;
 use assay_pure::command::EndedBy;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -77,6 +78,8 @@ pub fn spawn(
         release: release.as_raw_fd(),
         lab_end: released.as_raw_fd(),
     };
+    // First its guard: what announces itself is the child below it, and the guard itself is not counted.
+    with_the_lab(&mut command);
     // SAFETY: between fork and exec only async-signal-safe system calls are made, on captured plain values.
     unsafe { command.pre_exec(move || wait_for_release(ends)) };
     std::thread::scope(|scope| {
@@ -123,7 +126,6 @@ fn wait_for_release(ends: ChildEnds) -> io::Result<()> {
     // SAFETY: plain system calls on integers and on buffers that outlive them. The child closes its own copy of a
     // descriptor: while it held that, it would wait for ever for a lab that gave up.
     unsafe {
-        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         libc::close(lab_end);
         let number = (libc::getpid() as u32).to_ne_bytes();
         if libc::write(announce, number.as_ptr().cast(), number.len()) != number.len() as isize {
