@@ -11,7 +11,7 @@ mod time;
 pub use compact::{compact, compact_span, part};
 pub use noun::{capital, list, list_or, plural, plural_noun, sentence};
 pub use number::{
-    any_size, asked, bytes, change, change_span, change_with_interval, confidence, count, fine_change,
-    fine_span, fraction, rate, rate_span, short, size_span,
+    any_size, asked, bytes, change, change_span, change_with_interval, confidence, count, figure,
+    fine_change, fine_span, fraction, rate, rate_span, short, size_span,
 };
 pub use time::{TimeUnit, duration, ns, ns_with_interval, signed_time, time, time_with_interval};

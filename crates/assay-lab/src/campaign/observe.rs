@@ -11,7 +11,7 @@ use assay_pure::ledger::{Flag, Stage};
 use assay_pure::pulse::{OwnCore, narrowed};
 use assay_pure::stats::quantile;
 use assay_pure::stats::rotation::MIN_ROTATIONS;
-use assay_pure::verdict::{Build, CodeIdentity, Observation, ObservedContrast, PairAt, Rotation};
+use assay_pure::verdict::{Build, CodeIdentity, Observation, ObservedContrast, PairAt, Rotation, Visits};
 use assay_pure::words;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -297,7 +297,7 @@ impl Observed {
             against: (!same_build).then_some(against),
             as_built: pair(&(None, None)),
             rotations,
-            has_entries: true,
+            visits: Visits::Process,
             identity: None,
         })
     }

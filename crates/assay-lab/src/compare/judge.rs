@@ -5,7 +5,7 @@ use super::spec::{Method, Spec};
 use crate::store::{Ledger, VisitRow};
 use anyhow::{Context, Result};
 use assay_pure::compare::{PHASES, Side, VisitPlacement, VisitResult, contrasts};
-use assay_pure::verdict::{Judgement, ObservedContrast, VerdictOptions, judge as judge_contrasts};
+use assay_pure::verdict::{Judgement, ObservedContrast, VerdictOptions, Visits, judge as judge_contrasts};
 use std::collections::{BTreeMap, HashMap};
 
 /// Verdicts and what they were made from.
@@ -41,12 +41,10 @@ pub fn judge(ledger: &Ledger, comparison: i64, spec: &Spec) -> Result<Comparison
     }
     let side = |visit: &VisitRow| Side::BOTH[(visit.side as usize).min(1)];
     let seen: Vec<VisitResult> = visits.iter().map(|visit| seen_at(visit, side(visit))).collect();
-    let mut units = HashMap::new();
-    for figure in visits.iter().flat_map(|visit| &visit.figures) {
-        units.entry(figure.benchmark.clone()).or_insert_with(|| figure.unit.clone());
-    }
+    let units = units(&visits);
     let mut found = if spec.sides == 2 { contrasts(&seen, [name(0), name(1)]) } else { Vec::new() };
     for contrast in &mut found {
+        contrast.visits = visits_of(&units, &contrast.input, spec.method == Method::Placements);
         contrast.identity = code.get(&contrast.input).and_then(CodeFindings::identity);
         if spec.method == Method::Surroundings {
             // The binaries are the same ones throughout, so there is nothing that a build alone would have said.
@@ -70,6 +68,20 @@ pub(crate) fn judged(contrasts: &[ObservedContrast], spec: &Spec, visits: &[Visi
         ..VerdictOptions::default()
     };
     judge_contrasts(contrasts, &options)
+}
+
+/// Unit by benchmark.
+pub(crate) fn units(visits: &[VisitRow]) -> HashMap<String, String> {
+    let mut units = HashMap::new();
+    for figure in visits.iter().flat_map(|visit| &visit.figures) {
+        units.entry(figure.benchmark.clone()).or_insert_with(|| figure.unit.clone());
+    }
+    units
+}
+
+/// What the visits to a benchmark were.
+pub(crate) fn visits_of(units: &HashMap<String, String>, benchmark: &str, relinked: bool) -> Visits {
+    Visits::Run { unit: units.get(benchmark).cloned().unwrap_or_default(), relinked }
 }
 
 /// What a visit gave, as one of a side.

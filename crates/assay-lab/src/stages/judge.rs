@@ -1,6 +1,6 @@
 //! Verdicts of a session, from the ledger alone: every step, the way from the first stage, the distance to references.
 
-use crate::compare::judge::{complete_rounds, judged, seen_at};
+use crate::compare::judge::{complete_rounds, judged, seen_at, units, visits_of};
 use crate::compare::spec::Spec;
 use crate::store::{Ledger, VisitRow};
 use anyhow::Result;
@@ -64,6 +64,7 @@ pub struct DiaryVerdicts {
 /// The ledger cannot be read.
 pub fn session(ledger: &Ledger, session: i64, diary: &Diary, spec: &Spec) -> Result<DiaryVerdicts> {
     let visits = ledger.visits(session)?;
+    let units = units(&visits);
     let entrants = ledger.diary_entrants(session)?;
     let of = |number: usize| entrants.iter().find(|row| row.name == diary.entrants[number].name);
     let (mut asked, mut observed) = (Vec::new(), Vec::<ObservedContrast>::new());
@@ -77,7 +78,9 @@ pub fn session(ledger: &Ledger, session: i64, diary: &Diary, spec: &Spec) -> Res
             if let Some(role) = diary.role(&contrast.input) {
                 asked.push((question, role));
                 contrast.identity = same.then_some(CodeIdentity::SameCode);
-                if ![own, other].iter().any(|row| row.built["placed"] == true) {
+                let relinked = [own, other].iter().any(|row| row.built["placed"] == true);
+                contrast.visits = visits_of(&units, &contrast.input, relinked);
+                if !relinked {
                     // The binaries are the same ones throughout, so there is nothing that a build alone would have said.
                     contrast.as_built = None;
                 }

@@ -106,6 +106,16 @@ pub fn short(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// A figure with its unit, without the iteration or the command that goes without saying: "7.53 ms", "5.60 ns/byte", "12 MB".
+pub fn figure(value: f64, unit: &str) -> String {
+    match unit.split_once('/') {
+        Some(("ns", "iteration" | "command")) => super::time(value),
+        Some(("ns", per)) => format!("{}/{per}", super::time(value)),
+        None if unit == "ns" => super::time(value),
+        _ => format!("{} {unit}", short(value)).trim_end().to_owned(),
+    }
+}
+
 /// A number of any size: whole ones in full, others with so many digits, the largest and smallest with an exponent.
 pub fn any_size(value: f64, digits: usize) -> String {
     let size = value.abs();

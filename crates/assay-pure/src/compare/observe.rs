@@ -4,7 +4,7 @@
 //! the same placement. A benchmark that only one side has cannot be compared and is told apart.
 
 use super::{Side, VisitPlacement};
-use crate::verdict::{Observation, ObservedContrast, PairAt, Rotation};
+use crate::verdict::{Observation, ObservedContrast, PairAt, Rotation, Visits};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What one visit gave.
@@ -57,7 +57,8 @@ pub fn benchmarks(seen: &[VisitResult], sides: &[Side]) -> Vec<Benchmark> {
 /// One contrast per benchmark that both sides have, in the order of their names.
 ///
 /// Input: all visits; the names of both sides. The benchmark's name stands as the contrast's input. Figures that are not
-/// positive finite numbers are left out: their logarithm says nothing.
+/// positive finite numbers are left out: their logarithm says nothing. The unit, and whether placements were linked, is for the
+/// caller to add.
 pub fn contrasts(seen: &[VisitResult], names: [&str; 2]) -> Vec<ObservedContrast> {
     let shared = benchmarks(seen, &Side::BOTH);
     let shared = shared.iter().filter(|benchmark| benchmark.missing == Missing::Nowhere);
@@ -100,7 +101,7 @@ fn contrast(seen: &[VisitResult], benchmark: &str, [baseline, candidate]: [&str;
         against: None,
         as_built,
         rotations: rotations.into_iter().map(|(rotation, phases)| Rotation { rotation, phases }).collect(),
-        has_entries: false,
+        visits: Visits::Run { unit: String::new(), relinked: true },
         identity: None,
     }
 }
@@ -109,6 +110,7 @@ fn contrast(seen: &[VisitResult], benchmark: &str, [baseline, candidate]: [&str;
 mod tests {
     use super::super::{PHASES, round};
     use super::*;
+    use crate::verdict::cause::Cause;
     use crate::verdict::{Verdict, VerdictOptions, judge};
 
     fn visit(number: u32, side: Side, place: VisitPlacement, figures: &[(&str, &[f64])]) -> VisitResult {
@@ -202,5 +204,46 @@ mod tests {
         assert_eq!(verdicts, [("same", Verdict::Equivalent), ("slow", Verdict::Slower)]);
         let code = found.contrasts[1].code.unwrap();
         assert!((code.ratio - 1.05).abs() < 0.005, "{code:?}");
+    }
+
+    /// Links differ by up to 20 %; a run of either side is slow by a fifth in 30 % of all.
+    #[test]
+    fn runs_at_two_speeds_are_told_by_mode_whatever_their_links_differ_by() {
+        let mut chance = assay_numbers::choices::SeededChoices::new(3, &[1]);
+        let links: Vec<f64> = (0..72).map(|_| 1.0 + chance.below(200) as f64 / 1000.0).collect();
+        let mut seen = Vec::new();
+        for number in 0..6 {
+            for planned in round(5, number, 8, &PHASES, 2) {
+                let link = match planned.place {
+                    VisitPlacement::AsBuilt => 64 + planned.side,
+                    VisitPlacement::Placed { rotation, phase_bytes } => {
+                        planned.side * 32 + rotation as usize * 4 + phase_bytes as usize / 16
+                    }
+                };
+                let mode = if chance.below(10) < 3 { 1.2 } else { 1.0 };
+                let noise = 1.0 + chance.below(1000) as f64 / 100_000.0;
+                let figures = vec![("loop".into(), vec![5e6 * links[link] * mode * noise])];
+                let side = Side::BOTH[planned.side];
+                seen.push(VisitResult { round: number, side, place: planned.place, figures });
+            }
+        }
+        let judged = |visits: Visits| {
+            let mut contrasts = contrasts(&seen, ["main", "HEAD"]);
+            contrasts[0].visits = visits;
+            judge(&contrasts, &VerdictOptions::default()).contrasts.remove(0)
+        };
+        let found = judged(Visits::Run { unit: "ns/command".into(), relinked: true });
+        let modes = found.modes.expect("two speeds");
+        for side in [&modes.candidate, &modes.baseline] {
+            let gap = side.slow.unwrap() / side.fast;
+            assert!((gap - 1.2).abs() < 0.01 && (side.slow_share - 0.3).abs() < 0.08, "{side:?}");
+            assert_eq!((side.visits, side.offsets.len()), (192, 0), "nothing is known of entries");
+        }
+        let evidence = &found.causes.iter().find(|cause| cause.cause == Cause::Modes).unwrap().evidence;
+        assert!(evidence.contains("HEAD runs at 5.") && evidence.contains(" ms, slow in "), "{evidence}");
+        assert!(evidence.contains("of 192 runs, and main") && !evidence.contains("per unit"), "{evidence}");
+        assert!(evidence.contains("between runs of one link"), "{evidence}");
+        let other = judged(Visits::Run { unit: "MB".into(), relinked: true });
+        assert!(other.causes.iter().any(|cause| cause.evidence.contains(" MB, slow in ")), "{other:?}");
     }
 }

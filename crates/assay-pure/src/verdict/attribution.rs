@@ -107,7 +107,7 @@ fn out_of_range(contrast: &ObservedContrast, as_built: f64, code: f64, margin: M
 
 /// What the rotations say of the as-built offsets.
 fn offset_evidence(contrast: &ObservedContrast, at: &PairAt) -> Option<String> {
-    let predicted = predicted_placement(contrast, at).filter(|_| contrast.has_entries)?;
+    let predicted = predicted_placement(contrast, at).filter(|_| contrast.has_entries())?;
     let (candidate, baseline) = contrast.between().names();
     Some(format!(
         "; as built {candidate} starts at offset {} of its 64-byte line and {baseline} at {}, and over the rotations these offsets alone make {}",

@@ -116,7 +116,7 @@ impl World {
                         .then(|| Build { compiler: other.compiler.into(), flags: other.flags.into() }),
                     as_built: Some(pair(0, &left[rotations][0], &right[rotations][0])),
                     rotations: (0..rotations).map(rotation).collect(),
-                    has_entries: true,
+                    visits: Visits::Process,
                     identity: None,
                 }
             })

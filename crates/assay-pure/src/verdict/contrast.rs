@@ -2,6 +2,7 @@
 
 use super::build::{Between, Build};
 use super::cause::CauseEvidence;
+use super::modes::ContrastModes;
 use crate::stats::interval::Interval;
 
 /// A ratio of times (candidate / baseline) with its interval.
@@ -130,6 +131,8 @@ pub struct ContrastVerdict {
     pub as_built_says: Option<AsBuiltSays>,
     /// Causes, each with its evidence.
     pub causes: Vec<CauseEvidence>,
+    /// Both sides mode by mode, where one has two speeds; the cause `modes` tells it.
+    pub modes: Option<ContrastModes>,
     /// Why this verdict, in plain sentences with their numbers; never empty.
     pub reasons: Vec<String>,
     /// Complete rotations used.

@@ -324,6 +324,7 @@ pub(super) mod tests {
             verdict,
             as_built_says: None,
             causes: Vec::new(),
+            modes: None,
             reasons: Vec::new(),
             rotations: 8,
             rotations_lost: 0,

@@ -131,7 +131,9 @@ fn settle(
     found.causes.extend(attribution::identical_code(contrast));
     let same_loops = attribution::same_loops(contrast, found.code.map(|code| code.ratio.ln()));
     found.causes.extend(same_loops.filter(|_| found.verdict != Verdict::Equivalent));
-    found.causes.extend(modes::cause(contrast, found.code, options));
+    found.modes = modes::modes_of(contrast, options);
+    let by_mode = found.modes.as_ref().map(|modes| modes::cause(contrast, modes, found.code, options));
+    found.causes.extend(by_mode);
     found.causes.extend(noise.as_ref().map(|reason| attribution::noise(reason, found.code)));
     found.causes.extend(attribution::build(contrast, &options.unoptimised_flags));
     set_need(&mut found, draft, options);
@@ -171,6 +173,7 @@ fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &Verdic
         as_built_says: None,
         causes: Vec::new(),
         reasons: Vec::new(),
+        modes: None,
         rotations: draft.observations.ratios.len(),
         rotations_lost: draft.observations.incomplete,
         // The rule also wants the estimate beyond the margin, so nothing smaller can ever be found.

@@ -38,6 +38,20 @@ pub struct Rotation {
     pub phases: Vec<PairAt>,
 }
 
+/// What a visit to a side is: the samples of one side at one placement in one round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Visits {
+    /// A few calls in a process that lives on between them. Offsets are those of the variants' entries.
+    Process,
+    /// A run of a benchmark command, a process of its own. A benchmark has no one entry: offsets are of all code.
+    Run {
+        /// Unit of its figures.
+        unit: String,
+        /// Whether placements are links of their own; else one program in other surroundings.
+        relinked: bool,
+    },
+}
+
 /// Everything measured of one contrast.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservedContrast {
@@ -57,13 +71,18 @@ pub struct ObservedContrast {
     pub as_built: Option<PairAt>,
     /// Its rotations. One that has fewer phases than the others, or none, was measured but lost: a placement had no usable sample.
     pub rotations: Vec<Rotation>,
-    /// Whether offsets are those of the variants' entries; else of all code of a program that has no one entry.
-    pub has_entries: bool,
+    /// What the visits were.
+    pub visits: Visits,
     /// Whether both sides are the same machine code after relocation, where that is known.
     pub identity: Option<CodeIdentity>,
 }
 
 impl ObservedContrast {
+    /// Whether offsets are those of the variants' entries.
+    pub fn has_entries(&self) -> bool {
+        self.visits == Visits::Process
+    }
+
     /// The two sides by name.
     pub fn between(&self) -> Between<'_> {
         Between {

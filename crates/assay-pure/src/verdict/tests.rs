@@ -98,7 +98,7 @@ impl Planted {
             against: None,
             as_built: self.as_built.map(|offsets| self.pair(0, offsets, 0.0, 0.0, 8)),
             rotations,
-            has_entries: true,
+            visits: Visits::Process,
             identity: self.identity.clone(),
         }
     }

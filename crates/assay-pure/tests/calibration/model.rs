@@ -2,7 +2,7 @@
 //! functions of the same code share, a residual of 0.3 to 1.5 % between shuffles, drift, windows of different cost,
 //! samples with heavy tails and outliers of 20 % and more.
 
-use assay_pure::verdict::{Observation, ObservedContrast, PairAt, Rotation};
+use assay_pure::verdict::{Observation, ObservedContrast, PairAt, Rotation, Visits};
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -126,7 +126,7 @@ impl Campaign {
             input: contrast.input.clone(),
             compiler: contrast.compiler.clone(),
             flags: contrast.flags.clone(),
-            has_entries: contrast.has_entries,
+            visits: contrast.visits.clone(),
             identity: contrast.identity.clone(),
         };
         self.contrasts.iter().map(cut).collect()
@@ -202,7 +202,7 @@ impl Model {
                 against: None,
                 as_built: None,
                 rotations: Vec::new(),
-                has_entries: true,
+                visits: Visits::Process,
                 identity: None,
             });
         }

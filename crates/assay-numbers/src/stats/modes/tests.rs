@@ -63,8 +63,12 @@ impl Drawn {
 
     /// In how many of so many campaigns two modes are told.
     fn told(self, campaigns: u64) -> u64 {
-        (0..campaigns).filter(|seed| modes(&self.visits(&mut Chance::of(*seed)), 0.01).is_some()).count()
-            as u64
+        self.told_by(Comparable::Places, campaigns)
+    }
+
+    fn told_by(self, by: Comparable, campaigns: u64) -> u64 {
+        let is_told = |seed: &u64| modes(&self.visits(&mut Chance::of(*seed)), by, 0.01).is_some();
+        (0..campaigns).filter(is_told).count() as u64
     }
 }
 
@@ -86,7 +90,7 @@ fn the_fit_is_that_of_scikit_learn() {
 fn both_speeds_their_shares_and_who_was_slow_are_found() {
     let drawn = Drawn { gap: 0.38, slow: 0.2, ..CALM };
     let visits = drawn.visits(&mut Chance::of(5));
-    let found = modes(&visits, 0.01).expect("two modes");
+    let found = modes(&visits, Comparable::Places, 0.01).expect("two modes");
     assert!((found.log_gap - 0.38).abs() < 0.02, "{}", found.log_gap);
     let share = found.slow.iter().filter(|slow| **slow).count() as f64 / visits.len() as f64;
     assert!((share - 0.2).abs() < 0.08, "{share}");
@@ -100,6 +104,50 @@ fn what_has_one_mode_is_not_split() {
     assert_eq!(Drawn { visits: 0.1, ..CALM }.told(40), 0, "wide");
     assert_eq!(Drawn { outliers: 0.05, ..CALM }.told(40), 0, "outliers");
     assert_eq!(Drawn { outliers: 0.3, ..CALM }.told(40), 0, "many outliers");
+    for one in [CALM, Drawn { visits: 0.1, ..CALM }, Drawn { outliers: 0.3, processes: 0.1, ..CALM }] {
+        assert_eq!(one.told_by(Comparable::Processes, 40), 0, "by processes");
+    }
+}
+
+#[test]
+fn where_processes_lie_at_unknown_places_they_are_compared_with_their_own_level() {
+    let drawn = Drawn { gap: 0.2, slow: 0.3, processes: 0.1, visits: 0.01, ..CALM };
+    assert!(drawn.told_by(Comparable::Places, 40) < 20, "hidden by what processes differ by");
+    assert_eq!(drawn.told_by(Comparable::Processes, 40), 40);
+    assert_eq!(Drawn { sticky: true, ..drawn }.told_by(Comparable::Processes, 40), 0);
+}
+
+#[test]
+fn the_share_is_that_of_all_visits_though_processes_may_be_seen_in_one_mode() {
+    for (share, visits) in [(0.1, 4), (0.3, 3), (0.5, 6), (0.8, 4), (0.9, 6)] {
+        let mut chance = Chance::of(9);
+        let seen: Vec<[f64; 2]> = (0..4000)
+            .map(|_| {
+                let slow = f64::from((0..visits).filter(|_| chance.uniform() < share).count() as u32);
+                // What is slow in all visits looks like what is fast in all.
+                if slow == f64::from(visits) { [slow, 0.0] } else { [f64::from(visits) - slow, slow] }
+            })
+            .collect();
+        let found = slow_share(&seen).expect("some were seen in both");
+        assert!((found - share).abs() < 0.015, "{found} for {share}");
+    }
+    assert_eq!(slow_share(&[[1.0, 1.0], [2.0, 0.0]]), None, "either mode explains two visits as well");
+    assert_eq!(slow_share(&[[4.0, 0.0]]), None);
+}
+
+#[test]
+fn neighbouring_figures_of_few_digits_are_no_modes() {
+    let figures = |drawn: Drawn, digits: f64| {
+        let mut visits = drawn.visits(&mut Chance::of(4));
+        visits.iter_mut().for_each(|visit| visit.log = ((visit.log.exp() * digits).round() / digits).ln());
+        visits
+    };
+    let calm = Drawn { visits: 0.01, processes: 0.0, ..CALM };
+    for by in [Comparable::Places, Comparable::Processes] {
+        assert_eq!(modes(&figures(calm, 30.0), by, 0.01), None);
+        let two = Drawn { gap: 0.4, slow: 0.3, ..calm };
+        assert!(modes(&figures(two, 30.0), by, 0.01).is_some(), "twelve steps");
+    }
 }
 
 #[test]
@@ -128,7 +176,7 @@ fn a_place_may_have_one_speed_beside_others_with_two() {
         .zip(one)
         .filter(|(visit, _)| visit.place % 2 == 1)
         .for_each(|(visit, calm)| *visit = calm);
-    let found = modes(&visits, 0.01).expect("two modes at two places");
+    let found = modes(&visits, Comparable::Places, 0.01).expect("two modes at two places");
     assert_eq!(found.places, [0, 2]);
     assert!(visits.iter().zip(&found.slow).all(|(visit, slow)| !slow || visit.place % 2 == 0));
 }
@@ -144,10 +192,10 @@ fn what_a_process_keeps_is_placement_and_no_mode() {
 fn gaps_below_what_is_of_interest_and_few_visits_tell_nothing() {
     let drawn = Drawn { gap: 0.1, slow: 0.3, visits: 0.005, processes: 0.0, ..CALM };
     let visits = drawn.visits(&mut Chance::of(1));
-    assert!(modes(&visits, 0.05).is_some());
-    assert_eq!(modes(&visits, 0.12), None);
-    assert_eq!(modes(&visits[..LEAST_VISITS - 1], 0.05), None);
+    assert!(modes(&visits, Comparable::Places, 0.05).is_some());
+    assert_eq!(modes(&visits, Comparable::Places, 0.12), None);
+    assert_eq!(modes(&visits[..LEAST_VISITS - 1], Comparable::Places, 0.05), None);
     let mut infinite = visits;
     infinite[3].log = f64::NEG_INFINITY;
-    assert_eq!(modes(&infinite, 0.05), None);
+    assert_eq!(modes(&infinite, Comparable::Places, 0.05), None);
 }

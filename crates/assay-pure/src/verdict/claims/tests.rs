@@ -26,6 +26,7 @@ fn contrast(candidate: &str, input: &str, compiler: &str, verdict: Verdict, rati
         verdict,
         as_built_says: None,
         causes: Vec::new(),
+        modes: None,
         reasons: Vec::new(),
         rotations: 8,
         rotations_lost: 0,

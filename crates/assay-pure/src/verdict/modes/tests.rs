@@ -42,13 +42,42 @@ fn contrast(ratio: f64, slow: [f64; 2]) -> ObservedContrast {
         against: None,
         as_built: None,
         rotations: (0..8).map(rotation).collect(),
-        has_entries: true,
+        visits: Visits::Process,
         identity: None,
     }
 }
 
+fn caused(contrast: &ObservedContrast, code: Option<RatioInterval>) -> Option<CauseEvidence> {
+    let options = VerdictOptions::default();
+    Some(cause(contrast, &modes_of(contrast, &options)?, code, &options))
+}
+
 fn told(contrast: &ObservedContrast) -> Option<CauseEvidence> {
-    cause(contrast, None, &VerdictOptions::default())
+    caused(contrast, None)
+}
+
+#[test]
+fn each_mode_is_told_as_data_with_what_a_long_run_reports() {
+    let found = modes_of(&contrast(1.05, [0.4, 0.2]), &VerdictOptions::default()).expect("two speeds");
+    let near =
+        |value: f64, expected: f64| assert!((value / expected - 1.0).abs() < 0.01, "{value}, {expected}");
+    // The mean over offsets of 0.36, 0.42, 0.36, 0.39 as logarithms is 0.3817.
+    near(found.baseline.fast, 0.3817);
+    near(found.candidate.fast, 0.3817 * 1.05);
+    near(found.candidate.slow.unwrap(), 0.3817 * 1.05 * 1.5);
+    near(found.fast.ratio, 1.05);
+    near(found.slow.unwrap().ratio, 1.05);
+    assert!(found.fast.lower < 1.05 && 1.05 < found.fast.upper && !found.equal_in_each);
+    let [more, less] = [found.candidate.slow_share, found.baseline.slow_share];
+    assert!((more - 0.4).abs() < 0.08 && (less - 0.2).abs() < 0.08, "{more}, {less}");
+    let shares = found.slow_share_difference;
+    assert!((shares.difference - (more - less)).abs() < 1e-12 && shares.excludes_zero(), "{shares:?}");
+    assert_eq!(
+        (found.candidate.visits, found.candidate.offsets.as_slice()),
+        (192, [0, 16, 32, 48].as_slice())
+    );
+    // (0.36 + 0.42 + 0.36 + 0.39) / 4 = 0.3825, half as much again in the slow share.
+    near(found.baseline.mean, 0.3825 * (1.0 + less / 2.0));
 }
 
 #[test]
@@ -78,13 +107,12 @@ fn a_difference_within_a_mode_is_told_beside_the_shares() {
 
 #[test]
 fn a_difference_that_the_slow_visits_make_is_their_share() {
-    let options = VerdictOptions::default();
     let effect = |ratio| Some(RatioInterval { ratio, lower: ratio - 0.01, upper: ratio + 0.01 });
     let one = contrast(1.0, [0.5, 0.1]);
-    let found = cause(&one, effect(1.18), &options).unwrap();
+    let found = caused(&one, effect(1.18)).unwrap();
     assert!(found.share.is_some_and(|share| share > 0.95), "{found:?}");
-    assert_eq!(cause(&one, effect(1.001), &options).unwrap().share, None);
-    let real = cause(&contrast(1.1, [0.2, 0.2]), effect(1.1), &options).unwrap();
+    assert_eq!(caused(&one, effect(1.001)).unwrap().share, None);
+    let real = caused(&contrast(1.1, [0.2, 0.2]), effect(1.1)).unwrap();
     assert!(real.share.is_some_and(|share| share < 0.1), "{real:?}");
 }
 
