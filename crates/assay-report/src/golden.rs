@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::ink::Palette;
 use super::page::{AsBuiltSays, Page, PageTwinControl, TwinVerdict, Verdict};
-use super::{Detail, PlanPage, answer, render, render_plan, sample};
+use super::{Detail, PlanPage, answer, compare, render, render_plan, sample};
 
 fn folder() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
@@ -72,6 +72,21 @@ fn the_page_at_160_columns_is_the_golden_text() {
 #[test]
 fn the_full_page_at_120_columns_is_the_golden_text() {
     assert_golden("page-120-all.txt", &render(&sample::page(), 120, false, Detail::Full));
+}
+
+#[test]
+fn what_runs_at_two_speeds_is_told_by_mode_where_all_is_asked_for() {
+    let full = |width| render(&sample::modes(), width, false, Detail::Full);
+    let of_modes = |text: &str| {
+        let section = text.lines().skip_while(|line| *line != "Modes");
+        let is_of_it = |(at, line): &(usize, &str)| *at == 0 || line.is_empty() || line.starts_with(' ');
+        section.enumerate().take_while(is_of_it).map(|(_, line)| format!("{line}\n")).collect::<String>()
+    };
+    assert_golden("modes-120-all.txt", &of_modes(&full(120)));
+    assert!(!render(&sample::modes(), 120, false, Detail::Brief).contains("\nModes"));
+    let compared = compare::render_compare(&compare::sample::modes(), 120, false, Detail::Full);
+    assert_golden("compare-modes-120-all.txt", &of_modes(&compared));
+    assert_no_line_wider([60, 80, 120], full);
 }
 
 #[test]

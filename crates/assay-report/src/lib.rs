@@ -22,6 +22,7 @@ pub mod limits;
 pub mod link;
 pub mod list;
 pub mod markdown;
+mod modes;
 pub mod page;
 pub mod picture;
 pub mod plan;

@@ -26,8 +26,8 @@ pub use assay_pure::experiment::{Axis, CacheState, Measure};
 pub use assay_pure::ledger::Stopped;
 pub use assay_pure::limits::{LimitKind, LimitSource, LimitStanding};
 pub use assay_pure::verdict::{
-    AsBuiltSays, Build, Cause, CauseEvidence, ClaimStatus, CountSource, Dependence, RatioInterval,
-    TwinVerdict, Verdict,
+    AsBuiltSays, Build, Cause, CauseEvidence, ClaimStatus, ContrastModes, CountSource, Dependence,
+    RatioInterval, ShareDifference, SideModes, TwinVerdict, Verdict,
 };
 
 use std::collections::BTreeMap;

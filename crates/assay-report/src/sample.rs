@@ -7,7 +7,7 @@ mod findings;
 mod setting;
 
 pub(super) use builds::builds;
-pub(super) use contrasts::{built, contrast, undecided};
+pub(super) use contrasts::{built, contrast, two_speeds, undecided};
 
 use super::answer;
 use super::page::*;
@@ -67,6 +67,14 @@ pub(super) fn nothing() -> Page {
 
 fn failure(kind: FailureKind, what: &str, reason: &str) -> PageFailure {
     PageFailure { kind, what: what.to_owned(), reason: reason.to_owned() }
+}
+
+/// A page whose one contrast runs at two speeds.
+pub(super) fn modes() -> Page {
+    let mut page = page();
+    page.contrasts = vec![two_speeds()];
+    page.answer = answer(&page);
+    page
 }
 
 /// A rich page: 15 contrasts with every verdict and every word for as built.

@@ -135,7 +135,8 @@ where
 
 #[test]
 fn the_campaign_s_schema_is_that_of_its_page() {
-    let rich = [sample::page(), sample::builds(), sample::in_uses(&[]), sample::misleading()];
+    let rich =
+        [sample::page(), sample::builds(), sample::in_uses(&[]), sample::misleading(), sample::modes()];
     assert_published(SCHEMA, &rich, &[sample::many(), sample::nothing()]);
 }
 

@@ -18,6 +18,7 @@ pub(crate) use closing::claims;
 
 use super::answer;
 use super::ink::{Ink, Palette};
+use super::modes::{self, ByMode};
 use super::page::{AsBuiltSays, Axis, Page, PageContrast, PageFinding, TwinVerdict, Verdict};
 use super::sheet::Sheet;
 use assay_pure::words;
@@ -46,6 +47,9 @@ pub fn render(page: &Page, width: usize, palette: impl Into<Palette>, detail: De
     counts::show(page, detail, &mut sheet);
     limits::show(page, detail, &mut sheet);
     reasons::show(page, detail, &mut sheet);
+    if detail == Detail::Full {
+        by_mode(page, &mut sheet);
+    }
     closing::show(page, detail, &mut sheet);
     sheet.into_text()
 }
@@ -80,6 +84,23 @@ fn opening(page: &Page, detail: Detail, sheet: &mut Sheet) {
     for (ink, text) in told {
         sheet.labelled(ink, if ink == Ink::Doubt { "! " } else { "- " }, text);
     }
+}
+
+/// What runs at two speeds, mode by mode.
+fn by_mode(page: &Page, sheet: &mut Sheet) {
+    let of = |contrast: &PageContrast| {
+        let build = build_name(&contrast.compiler, &contrast.flags);
+        format!("{} on {}, {build}", candidate_name(page, contrast), contrast.input)
+    };
+    let found = page.contrasts.iter().filter_map(|contrast| {
+        Some(ByMode {
+            of: of(contrast),
+            sides: [&contrast.candidate, &contrast.baseline],
+            unit: "ns",
+            modes: contrast.modes.as_ref()?,
+        })
+    });
+    modes::show(&found.collect::<Vec<_>>(), sheet);
 }
 
 /// A finding and what to change.

@@ -1,7 +1,9 @@
 //! A comparison as plain data; its JSON is an interface (schema/comparison-1.schema.json).
 
 use crate::Detail;
-use crate::page::{AsBuiltSays, CauseEvidence, GateResult, PageTwinControl, RatioInterval, Stopped, Verdict};
+use crate::page::{
+    AsBuiltSays, CauseEvidence, ContrastModes, GateResult, PageTwinControl, RatioInterval, Stopped, Verdict,
+};
 use crate::sheet::doubts;
 use assay_pure::placement::CodeChange;
 use serde::{Deserialize, Serialize};
@@ -138,6 +140,9 @@ pub struct Compared {
     pub as_built_says: Option<AsBuiltSays>,
     /// Why.
     pub causes: Vec<CauseEvidence>,
+    /// Both sides mode by mode, in the unit of the figures, where runs of one side take one of two times; null where neither is known to.
+    #[serde(default)]
+    pub modes: Option<ContrastModes>,
     /// Sentences with their numbers.
     pub reasons: Vec<String>,
     /// Complete rotations.

@@ -35,6 +35,7 @@ fn compared(
         proven: false,
         as_built_says: Some(says),
         causes: vec![],
+        modes: None,
         reasons: vec![format!("Over 8 rotations (32 placements) HEAD takes {:+.1} %.", (code - 1.0) * 100.0)],
         rotations: 8,
         minimum_detectable_effect: Some(0.02),
@@ -174,6 +175,20 @@ pub fn two() -> ComparePage {
     })
 }
 
+/// Two builds, of which both run at two speeds in one benchmark, and one in another.
+pub fn modes() -> ComparePage {
+    let mut page = two();
+    for found in &mut page.benchmarks {
+        let Some(mut modes) = crate::sample::two_speeds().modes else { continue };
+        (modes.baseline.offsets, modes.candidate.offsets) = (vec![], vec![]);
+        if found.benchmark == "BM_hash" {
+            (modes.baseline.slow, modes.baseline.slow_share, modes.slow) = (None, 0.0, None);
+        }
+        found.modes = Some(modes).filter(|_| ["BM_hash", "BM_parse"].contains(&found.benchmark.as_str()));
+    }
+    finish(page)
+}
+
 /// One build against its own placements.
 pub fn one() -> ComparePage {
     let mut page = two();
@@ -189,6 +204,7 @@ pub fn one() -> ComparePage {
             verdict: None,
             as_built_says: None,
             causes: vec![],
+            modes: None,
             reasons: vec![],
             functions: vec![],
             rotations: 0,

@@ -5,6 +5,7 @@ use super::page::{ComparePage, Compared, DifferingFunction, ExecutedChange, Meth
 use crate::Detail;
 use crate::forest::{ForestBar, ForestColumn};
 use crate::ink::{Ink, Palette};
+use crate::modes::{self, ByMode};
 use crate::page::{AsBuiltSays, Cause, CauseEvidence, TwinVerdict, Verdict};
 use crate::prose;
 use crate::sheet::Sheet;
@@ -37,6 +38,9 @@ pub fn render_compare(
         sheet.labelled(Ink::Plain, "  Peak memory: ", &told);
     }
     why(page, detail, &mut sheet);
+    if detail == Detail::Full {
+        by_mode(page, &mut sheet);
+    }
     one_sided(page, &mut sheet);
     factors(page, &mut sheet);
     closing(page, &mut sheet);
@@ -151,14 +155,9 @@ pub(crate) fn ordered(page: &ComparePage) -> Vec<&Compared> {
     found
 }
 
-/// A figure with its unit, without the iteration or the command that goes without saying: "7.53 ms", "5.60 ns/byte".
+/// The median with its unit.
 pub(crate) fn figure(level: &SideFigure, unit: &str) -> String {
-    match unit.split_once('/') {
-        Some(("ns", "iteration" | "command")) => words::time(level.median),
-        Some(("ns", per)) => format!("{}/{per}", words::time(level.median)),
-        None if unit == "ns" => words::time(level.median),
-        _ => format!("{} {unit}", words::short(level.median)),
-    }
+    words::figure(level.median, unit)
 }
 
 /// What a benchmark's bar shows.
@@ -277,6 +276,20 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
         let more = format!("{} more: --all explains each.", found.len() - explained);
         sheet.paragraph(Ink::Dim, "  ", &more);
     }
+}
+
+/// What runs at two speeds, mode by mode.
+fn by_mode(page: &ComparePage, sheet: &mut Sheet) {
+    let [baseline, candidate] = page.sides.as_slice() else { return };
+    let found = ordered(page).into_iter().filter_map(|found| {
+        Some(ByMode {
+            of: found.benchmark.clone(),
+            sides: [&candidate.name, &baseline.name],
+            unit: &found.unit,
+            modes: found.modes.as_ref()?,
+        })
+    });
+    modes::show(&found.collect::<Vec<_>>(), sheet);
 }
 
 /// Functions that differ, without the one that `work` has told of, and without those that only the start executes but in the full

@@ -2,7 +2,7 @@
 
 use assay_pure::experiment::Axis;
 use assay_pure::verdict::{
-    AsBuiltSays, Build, CauseEvidence, Dependence, RatioInterval, TwinVerdict, Verdict,
+    AsBuiltSays, Build, CauseEvidence, ContrastModes, Dependence, RatioInterval, TwinVerdict, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,9 @@ pub struct PageContrast {
     pub as_built_says: Option<AsBuiltSays>,
     /// Why, each with its evidence.
     pub causes: Vec<CauseEvidence>,
+    /// Both sides mode by mode, where one runs at two speeds at one place; null where neither is known to.
+    #[serde(default)]
+    pub modes: Option<ContrastModes>,
     /// What the verdict rests on, in sentences.
     pub reasons: Vec<String>,
     /// Complete rotations behind the code effect.

@@ -25,6 +25,7 @@ pub(crate) fn contrast(
         proven: false,
         as_built_says: None,
         causes: Vec::new(),
+        modes: None,
         reasons: Vec::new(),
         rotations: 8,
         rotations_lost: 0,
@@ -32,6 +33,30 @@ pub(crate) fn contrast(
         seconds_needed: None,
         minimum_detectable_effect: Some(0.006),
     }
+}
+
+/// A contrast both of whose sides run at two speeds, and are equal in each.
+pub(crate) fn two_speeds() -> PageContrast {
+    let mut found = contrast("copy", "p80", "gcc-12", Verdict::Undecided, 1.021);
+    let side = |fast: f64, slow_share: f64, offsets: &[u32]| SideModes {
+        visits: 192,
+        fast,
+        slow: Some(fast * 1.465),
+        slow_share,
+        mean: fast * (1.0 + 0.465 * slow_share),
+        offsets: offsets.to_vec(),
+    };
+    let ratio = |ratio: f64, half: f64| RatioInterval { ratio, lower: ratio - half, upper: ratio + half };
+    found.modes = Some(ContrastModes {
+        candidate: side(0.356, 0.14, &[0, 16, 32, 48]),
+        baseline: side(0.355, 0.09, &[0, 32]),
+        fast: ratio(1.002, 0.004),
+        slow: Some(ratio(1.003, 0.007)),
+        slow_share_difference: ShareDifference { difference: 0.05, lower: -0.02, upper: 0.12 },
+        equal_in_each: true,
+    });
+    found.causes = vec![cause(Cause::Modes, Some(0.9), "copy runs at 0.356 ns or 0.522 ns per unit")];
+    found
 }
 
 /// The same with what one plain link shows.

@@ -35,6 +35,7 @@ pub(crate) fn contrast(found: &verdict::ContrastVerdict) -> page::PageContrast {
         proven: found.proven,
         as_built_says: found.as_built_says,
         causes: found.causes.clone(),
+        modes: found.modes.clone(),
         reasons: found.reasons.clone(),
         rotations: found.rotations as u32,
         rotations_lost: found.rotations_lost as u32,

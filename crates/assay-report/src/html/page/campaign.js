@@ -25,6 +25,8 @@ function campaignParts(shown) {
     verdict: contrast.verdict,
     says: contrast.as_built_says,
     proven: contrast.proven,
+    sides: [contrast.candidate, contrast.baseline].map((name, at) => (contrast.against ? `${name}, ${buildOf(at === 0 ? contrast : contrast.against)}` : name)),
+    unit: `ns per ${page.unit}`,
     contrast,
   }));
   const filter = filterOf(effects.map((/** @type {any} */ effect) => effect.traits));
@@ -103,11 +105,24 @@ function toldOnce(reasons, causes) {
   return [...lines, ...causes.filter((cause) => !isReason(cause)).map((cause) => named(cause, cause.evidence ?? ""))];
 }
 
+/** Both sides of a contrast that runs at two speeds, mode by mode. @param {any} effect */
+function modeTable({ contrast, sides, unit }) {
+  const { modes } = contrast;
+  const shares = modes.slow_share_difference;
+  const points = (/** @type {number} */ part) => signed(part * 100, 0).replace(" %", "");
+  const side = (/** @type {any} */ one, /** @type {number} */ at) => [sides[at], digits(one.fast), one.slow === null ? "" : digits(one.slow), share(one.slow_share), digits(one.mean), whole(one.visits), one.offsets.join(", ")];
+  return table(
+    [unit, "fast", "slow", "slow in", "mean, as a long run reports", "visits", "both at offsets"],
+    [side(modes.candidate, 0), side(modes.baseline, 1), ["difference", changeWithin(modes.fast), modes.slow ? changeWithin(modes.slow) : "", `${points(shares.lower)} to ${points(shares.upper)} points`, change(modes.candidate.mean / modes.baseline.mean), "", ""]],
+    "Times by mode",
+  );
+}
+
 /** What each verdict rests on. @param {any[]} effects */
 function reasons(effects) {
   const one = (/** @type {any} */ effect) => {
     const found = effect.contrast;
-    return el("div", { class: "reason" }, el("h3", {}, verdictMark(effect), ` ${effect.label}`), el("ul", {}, ...toldOnce(found.reasons ?? [], found.causes ?? [])));
+    return el("div", { class: "reason" }, el("h3", {}, verdictMark(effect), ` ${effect.label}`), el("ul", {}, ...toldOnce(found.reasons ?? [], found.causes ?? [])), found.modes ? modeTable(effect) : null);
   };
   const first = effects.slice(0, 6).map(one);
   const rest = effects.slice(6, MOST_ROWS);

@@ -11,6 +11,8 @@ function comparisonParts(shown) {
     verdict: one.verdict,
     says: one.as_built_says,
     proven: one.proven,
+    sides: page.sides.map((/** @type {any} */ side) => side.name).reverse(),
+    unit: one.unit,
     contrast: one,
   }));
   const filter = filterOf(effects.map((/** @type {any} */ effect) => effect.traits));
