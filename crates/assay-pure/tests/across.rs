@@ -289,3 +289,49 @@ fn a_pointer_to_itself_is_followed_once() {
         assert!(changes["cold"].own == CodeChange::Changed, "{how}");
     }
 }
+
+/// A loop with a callee, behind what a call does once.
+const LOOPED: &str = r#"
+#include <stdint.h>
+#include <stddef.h>
+static const uint32_t table[256] = { 1, 2, 3, 5, 8, 13 };
+int state, flag;
+__attribute__((noinline)) void told(int x) { state ^= x; }
+__attribute__((noinline)) uint64_t summed(const uint8_t *data, size_t size) {
+    uint64_t sum = 0;
+    BODY
+    for (size_t i = 0; i < size; i++) { if (data[i] & MASK) sum += table[data[i]]; else told(data[i]); }
+    return sum;
+}
+int program(int c, char **v) { return (int)summed((const uint8_t *)v[0], c); }
+"#;
+
+#[test]
+fn loops_are_recognised_in_a_function_that_was_changed_around_them() {
+    use assay_pure::placement::same_loops::same_loops_across;
+    let source = |body: &str, mask: &str| LOOPED.replace("BODY", body).replace("MASK", mask);
+    let (old, once) = (source("", "1"), source("if (flag) { flag = 0; return 7; }", "1"));
+    // With more optimisation the loop may get other registers, and is another one.
+    let links: &[&[&str]] = &[&["-O1"], &["-O1", "-no-pie", "-fno-pie"]];
+    for compiler in compilers() {
+        for flags in links {
+            let how = format!("{compiler} {}", flags.join(" "));
+            let before = link(compiler, flags, &old);
+            let shared = |new: &str| {
+                let after = link(compiler, flags, new);
+                let changes = by_name(compare(&before, &after).expect("linked files"));
+                let of = &changes["summed"];
+                let places = (of.old.as_ref().expect("old").address, of.new.as_ref().expect("new").address);
+                let found = same_loops_across(&before, &after, &[places]).expect("linked files").remove(0);
+                (of.own, found)
+            };
+            let (own, found) = shared(&once);
+            assert_eq!(own, CodeChange::Changed, "{how}");
+            let found = found.unwrap_or_else(|| panic!("{how}: the loop is the same"));
+            assert!(found.len() == 1 && found[0].first != found[0].second, "{how}: {found:?}");
+            assert_eq!(shared(&source("", "2")).1, None, "{how}: another loop");
+            let other = old.replace("told(", "other(");
+            assert_eq!(shared(&other.replace("^= x", "+= 3 * x")).1, None, "{how}: another callee");
+        }
+    }
+}

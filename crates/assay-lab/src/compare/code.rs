@@ -3,9 +3,10 @@
 use super::executed::{CountedSides, Executed, ExecutedSides, FunctionWork, total};
 use assay_pure::definitions::ChangedDefinitions;
 use assay_pure::placement::across::{self, CodeChange, FunctionChange, Reached};
+use assay_pure::placement::same_loops::{SharedLoop, same_loops_across};
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
-use assay_pure::verdict::{CodeIdentity, ContrastVerdict};
+use assay_pure::verdict::{CodeIdentity, ContrastVerdict, Verdict, attribution};
 use assay_pure::words;
 use assay_report::compare::{DifferingFunction, ExecutedChange, InstructionsPer};
 use assay_trace::sites::image::ModuleImage;
@@ -57,6 +58,8 @@ pub struct BinaryPair {
     pub paths: [Vec<PathBuf>; 2],
     images: [ModuleImage; 2],
     changes: Vec<FunctionChange>,
+    /// Of changed functions all of whose loops are the same, by the address in the baseline's file: names may be alike.
+    loops: BTreeMap<u64, Vec<SharedLoop>>,
 }
 
 impl BinaryPair {
@@ -74,9 +77,11 @@ impl BinaryPair {
         if let Some([own, others]) = trees([&paths[1][0], &paths[0][0]]) {
             replace(&mut renamed, own.as_os_str().as_bytes(), others.as_os_str().as_bytes());
         }
-        let changes = across::compare(&read(old)?, &renamed)
+        let before = read(old)?;
+        let changes = across::compare(&before, &renamed)
             .map_err(|error| format!("{}: {error}", paths[0][0].display()))?;
-        Ok(BinaryPair { images: [ModuleImage::open(old)?, ModuleImage::open(new)?], paths, changes })
+        let loops = same_loops_of_changed(&changes, &before, &renamed);
+        Ok(BinaryPair { images: [ModuleImage::open(old)?, ModuleImage::open(new)?], paths, changes, loops })
     }
 
     /// Where code of a side lies that does the same in the other file; link-time addresses.
@@ -95,6 +100,23 @@ impl BinaryPair {
     pub fn image(&self, side: usize) -> &ModuleImage {
         &self.images[side]
     }
+}
+
+/// The loops of the functions that changed around them, by the function's address in the old file. Only of functions that start at
+/// a multiple of 16: of others, as `-O1` leaves them, an order moves the loops by any number of bytes.
+fn same_loops_of_changed(
+    changes: &[FunctionChange],
+    old: &[u8],
+    new: &[u8],
+) -> BTreeMap<u64, Vec<SharedLoop>> {
+    let changed = changes.iter().filter(|change| change.own == CodeChange::Changed);
+    let places: Vec<(u64, u64)> = changed
+        .filter_map(|change| Some((change.old.as_ref()?.address, change.new.as_ref()?.address)))
+        .filter(|(old, new)| [old, new].into_iter().all(|address| address % attribution::ENTRY_STEP == 0))
+        .collect();
+    // What cannot be told is no cause.
+    let found = same_loops_across(old, new, &places).unwrap_or_default();
+    places.iter().zip(found).filter_map(|((old, _), loops)| Some((*old, loops?))).collect()
 }
 
 /// The folders of two files up to where they lie at the same place.
@@ -197,6 +219,12 @@ impl<'a> CountedWork<'a> {
             per: self.per,
             share: if work == [None, None] { Some(0.0) } else { share },
             same_source: None,
+            loops: change
+                .old
+                .as_ref()
+                .and_then(|old| pair.loops.get(&old.address))
+                .cloned()
+                .unwrap_or_default(),
         }
     }
 }
@@ -316,6 +344,7 @@ pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -
     if let Some(evidence) = towards.filter(|_| differs).and_then(|slower| work(&found.functions, slower)) {
         causes.push(named(Cause::Work, evidence));
     }
+    causes.extend(same_loops(found, verdict, margin));
     let drifted: Vec<&str> = found
         .functions
         .iter()
@@ -330,6 +359,29 @@ pub fn causes(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -
         ));
     }
     causes
+}
+
+/// The function of the largest share that changed around loops which are the same, and lie elsewhere in it; where the sides are not
+/// equal, and its number of instructions does not tell why.
+fn same_loops(found: &CodeFindings, verdict: &ContrastVerdict, margin: Margin) -> Option<CauseEvidence> {
+    if verdict.verdict == Verdict::Equivalent {
+        return None;
+    }
+    let does_other_work = |function: &DifferingFunction| {
+        both(function).is_some_and(|(before, after)| margin.is_exceeded_by(after / before))
+    };
+    let sides = [verdict.candidate.as_str(), verdict.baseline.as_str()];
+    found
+        .functions
+        .iter()
+        .filter(|function| function.change == ExecutedChange::Changed && function.share != Some(0.0))
+        .filter(|function| !does_other_work(function))
+        .filter_map(|function| {
+            let cause = attribution::same_loops_of(&function.name, &function.loops, sides)?;
+            Some((function.share.unwrap_or(0.0), cause))
+        })
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(_, cause)| cause)
 }
 
 /// Which functions execute more, or fewer, instructions: the one that weighs most, or all together where code moved between them,
@@ -442,6 +494,7 @@ mod tests {
             per: InstructionsPer::Call,
             share: None,
             same_source,
+            loops: Vec::new(),
         }
     }
 
@@ -487,6 +540,28 @@ mod tests {
             [],
             "a loop that ends a little earlier"
         );
+    }
+
+    #[test]
+    fn a_loop_that_lies_elsewhere_in_a_changed_function_is_a_cause_where_its_work_is_none() {
+        let moved = |first, second, after| {
+            let loops = vec![SharedLoop { first, second, instructions: 9 }];
+            vec![DifferingFunction { loops, ..changed("crc32", 1000.0, after, Some(false)) }]
+        };
+        let told = kinds(moved(24, 37, 1003.0), 1.05);
+        let (_, evidence) = told.iter().find(|(cause, _)| *cause == Cause::SameLoops).expect("a cause");
+        assert!(
+            evidence.starts_with("crc32 was changed around the same loop of 9 instructions")
+                && evidence.contains("5 bytes past a multiple of 16 in HEAD and 8 in main")
+                && evidence.contains("-falign-loops=64"),
+            "{evidence}"
+        );
+        let has =
+            |functions, ratio| kinds(functions, ratio).iter().any(|(cause, _)| *cause == Cause::SameLoops);
+        assert!(!has(moved(24, 40, 1003.0), 1.05), "placements bring both to the same places");
+        assert!(!has(moved(24, 37, 1003.0), 1.0), "nothing differs");
+        assert!(!has(moved(24, 37, 1100.0), 1.05), "work tells why");
+        assert!(!has(vec![changed("crc32", 1000.0, 1003.0, None)], 1.05), "other loops");
     }
 
     #[test]

@@ -22,7 +22,7 @@ mod listing;
 mod names;
 mod node;
 mod reached;
-mod side;
+pub(super) mod side;
 mod x86;
 
 use super::identity::Identity;

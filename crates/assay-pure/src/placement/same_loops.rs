@@ -1,4 +1,4 @@
-//! Do two functions of a linked binary execute the same loops?
+//! Do two functions, of one linked binary or of two, execute the same loops?
 //!
 //! Question: a flag is tested once, then the same loop runs; the functions differ, the work does not. If their times differ,
 //! is that where the loop lies inside its function? Method: a loop is a set of instructions each of which can be reached
@@ -8,10 +8,12 @@
 //! to one of the same machine code, data at the same address or constants of the same bytes. Padding inside a loop is
 //! passed over. What lies outside of all loops is executed once a call and is not compared.
 //! Source: Intel SDM volume 2 as decoded by iced-x86. Limits: x86-64; loops made by indirect jumps are not seen, so a
-//! function that has any is not judged; constants are compared over 64 bytes. It is evidence for a cause, never a proof
-//! of equality.
-//! Checked: functions of the machine's compilers in tests/identity.rs.
+//! function that has any is not judged; constants are compared over 64 bytes, and what a register holds when a loop begins is
+//! not: an address that is taken once a call may be of other data. It is evidence for a cause, never a proof
+//! of equality. Across two files a callee is the same by its name, data by the name of its object or by its bytes.
+//! Checked: functions of the machine's compilers in tests/identity.rs and tests/across.rs.
 
+use super::across::side::{FileSide, LoaderSlot};
 use super::identity::code::{Disassembly, baseless, ends, is_padding};
 use super::identity::image::{Access, LinkedImage};
 use super::identity::{Identity, same_code_at};
@@ -21,8 +23,12 @@ use iced_x86::{FlowControl, Instruction, OpKind};
 /// Bytes of a constant that are compared.
 const CONSTANT_BYTES: u64 = 64;
 
+/// Larger functions are not looked at where all of a file's are: the time that loops take to be found grows with their square.
+const MOST_BYTES: u64 = 1 << 16;
+
 /// A loop that two functions have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharedLoop {
     /// Where it begins in the first function, bytes from the entry.
     pub first: u64,
@@ -50,20 +56,56 @@ pub fn same_loops(elf: &[u8], a: u64, b: u64) -> Result<Option<Vec<SharedLoop>>,
     if image.unsuitable().is_some() {
         return Ok(None);
     }
-    let (Ok(first), Ok(second)) = (Disassembly::decode(&image, a), Disassembly::decode(&image, b)) else {
-        return Ok(None);
+    let in_common = OneFile { elf, image: &image };
+    Ok(common(&image, a, &image, b, &in_common))
+}
+
+/// The loops that functions of two builds have in common: for each pair of addresses in the old file and in the new one as
+/// [`same_loops`] has it. x86-64 alone.
+///
+/// # Errors
+/// One of the files is no ELF file or has no function symbols.
+pub fn same_loops_across(
+    old: &[u8],
+    new: &[u8],
+    pairs: &[(u64, u64)],
+) -> Result<Vec<Option<Vec<SharedLoop>>>, LayoutError> {
+    let (old, new) = (FileSide::parse(old, None)?, FileSide::parse(new, None)?);
+    let suits = |side: &FileSide<'_>| !side.aarch64 && side.unsuitable().is_none();
+    if !suits(&old) || !suits(&new) {
+        return Ok(vec![None; pairs.len()]);
+    }
+    let in_common = TwoFiles { old: &old, new: &new };
+    let is_small = |side: &FileSide<'_>, address| {
+        side.image.function_at(address).is_some_and(|function| function.size <= MOST_BYTES)
     };
+    let one = |&(a, b): &(u64, u64)| {
+        let small = is_small(&old, a) && is_small(&new, b);
+        small.then(|| common(&old.image, a, &new.image, b, &in_common)).flatten()
+    };
+    Ok(pairs.iter().map(one).collect())
+}
+
+/// The loops of a function in one image and of another in another, or in the same, if all are the same.
+fn common(
+    image: &LinkedImage<'_>,
+    a: u64,
+    other: &LinkedImage<'_>,
+    b: u64,
+    in_common: &dyn InCommon,
+) -> Option<Vec<SharedLoop>> {
+    let (first, second) = (Disassembly::decode(image, a).ok()?, Disassembly::decode(other, b).ok()?);
     let indirect = |code: &Disassembly| {
         code.undecodable.is_some()
             || code.steps.iter().any(|step| step.instruction.flow_control() == FlowControl::IndirectBranch)
     };
     let (loops, others) = (outermost(&first), outermost(&second));
     if loops.is_empty() || loops.len() != others.len() || indirect(&first) || indirect(&second) {
-        return Ok(None);
+        return None;
     }
-    let files = Files { elf, image: &image };
-    let pair = |(one, other): (&Loop, &Loop)| files.pair(&Side::new(&first, one), &Side::new(&second, other));
-    Ok(loops.iter().zip(&others).map(pair).collect())
+    let pair =
+        |(one, other): (&Loop, &Loop)| pair(&Side::new(&first, one), &Side::new(&second, other), in_common);
+    loops.iter().zip(&others).map(pair).collect()
 }
 
 /// The instructions of a loop, by their numbers in the function, in the order of their addresses.
@@ -142,57 +184,118 @@ impl<'c> Side<'c> {
     }
 }
 
-struct Files<'i, 'e> {
+/// What lies at two addresses, the first of the first function's file.
+trait InCommon {
+    /// Whether it is one function, or the same code.
+    fn function(&self, a: u64, b: u64) -> bool;
+    /// Whether it is the same data.
+    fn data(&self, a: u64, b: u64) -> bool;
+}
+
+/// Both functions are in one file.
+struct OneFile<'i, 'e> {
     elf: &'e [u8],
     image: &'i LinkedImage<'e>,
 }
 
-impl Files<'_, '_> {
-    fn pair(&self, a: &Side<'_>, b: &Side<'_>) -> Option<SharedLoop> {
-        let same = |(x, y): (&usize, &usize)| self.step((a, *x), (b, *y));
-        let all = a.executed.len() == b.executed.len() && a.executed.iter().zip(&b.executed).all(same);
-        all.then(|| SharedLoop { first: a.begin(), second: b.begin(), instructions: a.executed.len() })
-    }
-
-    /// Whether two instructions do the same.
-    fn step(&self, (a, x): (&Side<'_>, usize), (b, y): (&Side<'_>, usize)) -> bool {
-        let (mut one, mut other) = (a.code.steps[x].instruction, b.code.steps[y].instruction);
-        if one.mnemonic() != other.mnemonic() {
-            return false;
-        }
-        if one.op0_kind() == OpKind::NearBranch64 && other.op0_kind() == OpKind::NearBranch64 {
-            let (to_a, to_b) = (one.near_branch_target(), other.near_branch_target());
-            if one.flow_control() == FlowControl::Call {
-                return self.same_function(to_a, to_b);
-            }
-            // A short and a long jump of the same condition are the same.
-            return a.within(to_a) == b.within(to_b);
-        }
-        if let (Some(to_a), Some(to_b)) = (baseless(&one), baseless(&other)) {
-            if to_a != to_b && !self.same_constant(to_a, to_b) {
-                return false;
-            }
-            one.set_memory_displacement64(0);
-            other.set_memory_displacement64(0);
-        }
-        alike(&one, &other)
-    }
-
-    fn same_function(&self, a: u64, b: u64) -> bool {
+impl InCommon for OneFile<'_, '_> {
+    fn function(&self, a: u64, b: u64) -> bool {
         a == b || matches!(same_code_at(self.elf, a, b), Ok(Identity::Identical { .. }))
     }
 
-    fn same_constant(&self, a: u64, b: u64) -> bool {
-        let bytes = |address: u64| {
-            let section =
-                self.image.section_at(address).filter(|section| section.access == Access::ReadOnly)?;
-            self.image.bytes(address, CONSTANT_BYTES.min(section.end() - address))
-        };
-        bytes(a).zip(bytes(b)).is_some_and(|(first, second)| {
-            let common = first.len().min(second.len());
-            common > 0 && first[..common] == second[..common]
-        })
+    fn data(&self, a: u64, b: u64) -> bool {
+        a == b || same_constant((self.image, a), (self.image, b), CONSTANT_BYTES)
     }
+}
+
+/// Each is in a file of its own.
+struct TwoFiles<'s, 'e> {
+    old: &'s FileSide<'e>,
+    new: &'s FileSide<'e>,
+}
+
+impl TwoFiles<'_, '_> {
+    /// What the loader puts into two slots: one symbol, or what lies in the files.
+    fn slots(&self, a: &LoaderSlot, b: &LoaderSlot) -> bool {
+        match (a, b) {
+            (LoaderSlot::Symbol { .. }, LoaderSlot::Symbol { .. }) => a == b,
+            (&LoaderSlot::Inside(a), &LoaderSlot::Inside(b)) => self.function(a, b) || self.object(a, b),
+            _ => false,
+        }
+    }
+
+    /// Named by both files, or constant bytes without a name.
+    fn object(&self, a: u64, b: u64) -> bool {
+        let constant = |bytes| same_constant((&self.old.image, a), (&self.new.image, b), bytes);
+        match (self.old.variable_at(a), self.new.variable_at(b)) {
+            (Some(old), Some(new)) => {
+                let is_one = (&old.name, old.size, a - old.address) == (&new.name, new.size, b - new.address);
+                let writable = |side: &FileSide<'_>, at| {
+                    side.image.section_at(at).is_none_or(|section| section.access != Access::ReadOnly)
+                };
+                is_one && (writable(self.old, a) && writable(self.new, b) || constant(old.size))
+            }
+            (None, None) => constant(CONSTANT_BYTES),
+            _ => false,
+        }
+    }
+}
+
+impl InCommon for TwoFiles<'_, '_> {
+    fn function(&self, a: u64, b: u64) -> bool {
+        let named = self.old.names_at(a).iter().any(|name| self.new.names_at(b).contains(name));
+        named || self.old.stub(a).zip(self.new.stub(b)).is_some_and(|(a, b)| self.slots(a, b))
+    }
+
+    fn data(&self, a: u64, b: u64) -> bool {
+        match (self.old.slot(a), self.new.slot(b)) {
+            (Some(old), Some(new)) => self.slots(old, new),
+            (None, None) => self.object(a, b),
+            _ => false,
+        }
+    }
+}
+
+/// Whether so many bytes are the same and never written, or as many as there are.
+fn same_constant(a: (&LinkedImage<'_>, u64), b: (&LinkedImage<'_>, u64), most: u64) -> bool {
+    let bytes = |(image, address): (&LinkedImage<'_>, u64)| {
+        let section = image.section_at(address).filter(|section| section.access == Access::ReadOnly)?;
+        image.bytes(address, most.min(section.end() - address)).map(<[u8]>::to_vec)
+    };
+    bytes(a).zip(bytes(b)).is_some_and(|(first, second)| {
+        let common = first.len().min(second.len());
+        common > 0 && first[..common] == second[..common]
+    })
+}
+
+fn pair(a: &Side<'_>, b: &Side<'_>, in_common: &dyn InCommon) -> Option<SharedLoop> {
+    let same = |(x, y): (&usize, &usize)| step((a, *x), (b, *y), in_common);
+    let all = a.executed.len() == b.executed.len() && a.executed.iter().zip(&b.executed).all(same);
+    all.then(|| SharedLoop { first: a.begin(), second: b.begin(), instructions: a.executed.len() })
+}
+
+/// Whether two instructions do the same.
+fn step((a, x): (&Side<'_>, usize), (b, y): (&Side<'_>, usize), in_common: &dyn InCommon) -> bool {
+    let (mut one, mut other) = (a.code.steps[x].instruction, b.code.steps[y].instruction);
+    if one.mnemonic() != other.mnemonic() {
+        return false;
+    }
+    if one.op0_kind() == OpKind::NearBranch64 && other.op0_kind() == OpKind::NearBranch64 {
+        let (to_a, to_b) = (one.near_branch_target(), other.near_branch_target());
+        if one.flow_control() == FlowControl::Call {
+            return in_common.function(to_a, to_b);
+        }
+        // A short and a long jump of the same condition are the same.
+        return a.within(to_a) == b.within(to_b);
+    }
+    if let (Some(to_a), Some(to_b)) = (baseless(&one), baseless(&other)) {
+        if !in_common.data(to_a, to_b) {
+            return false;
+        }
+        one.set_memory_displacement64(0);
+        other.set_memory_displacement64(0);
+    }
+    alike(&one, &other)
 }
 
 /// Equal in everything but where they lie.

@@ -9,11 +9,12 @@ use super::observed::{ObservedContrast, PairAt};
 use super::profile::{OffsetEffect, RotationTimes, offset_effects, predicted_placement, rotation_times};
 use super::wording::{percent, span};
 use crate::placement::layout::LINE_BYTES;
+use crate::placement::same_loops::SharedLoop;
 use crate::stats::margin::Margin;
 use crate::words::{fraction, list};
 
 /// Functions are moved by multiples of this, bytes.
-const ENTRY_STEP: u64 = 16;
+pub const ENTRY_STEP: u64 = 16;
 
 /// ln(as built) = ln(code) + ln(placement).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -153,19 +154,10 @@ pub fn same_loops(contrast: &ObservedContrast, effect: Option<f64>) -> Option<Ca
     let explained = apart.is_some() && effect.is_some_and(|effect| effect.abs() <= widest);
     let mut evidence = format!(
         "{candidate} and {baseline} execute the same {}, and differ only in what is executed once a call",
-        match loops.len() {
-            1 => format!("loop of {} instructions", largest.instructions),
-            several => format!("{several} loops"),
-        }
+        loops_named(loops)
     );
     if let Some(apart) = apart {
-        evidence.push_str(&format!(
-            "; a loop begins {} bytes past a multiple of {ENTRY_STEP} in {candidate} and {} in {baseline}, wherever the functions lie: {} \
-             placement that no order of functions changes; -falign-loops=64 places both alike",
-            apart.second % ENTRY_STEP,
-            apart.first % ENTRY_STEP,
-            if explained { "the difference is" } else { "a part of the difference may be" }
-        ));
+        evidence.push_str(&loop_placement(apart, [&candidate, &baseline], explained));
     }
     for (name, places) in &sides {
         let told: Vec<String> =
@@ -174,6 +166,39 @@ pub fn same_loops(contrast: &ObservedContrast, effect: Option<f64>) -> Option<Ca
             .push_str(&format!("; by where the loop of {name} lies in its 64-byte line: {}", list(&told)));
     }
     Some(CauseEvidence { cause: Cause::SameLoops, share: explained.then_some(1.0), evidence })
+}
+
+/// Loops of a function that was changed around them, as a cause of a comparison: where it is unknown how times vary with the place
+/// of one function, the share is open. None where all begin at the same places in a line of some placement.
+///
+/// Input: the function's name; the loops, in the old function and in the new one; the names of the new and of the old build.
+pub fn same_loops_of(function: &str, loops: &[SharedLoop], sides: [&str; 2]) -> Option<CauseEvidence> {
+    let apart = loops.iter().find(|shared| !shared.reaches_the_same(ENTRY_STEP))?;
+    let evidence = format!(
+        "{function} was changed around the same {}, in what is executed once a call{}",
+        loops_named(loops),
+        loop_placement(apart, sides, false)
+    );
+    Some(CauseEvidence { cause: Cause::SameLoops, share: None, evidence })
+}
+
+/// "loop of 7 instructions".
+fn loops_named(loops: &[SharedLoop]) -> String {
+    match loops {
+        [one] => format!("loop of {} instructions", one.instructions),
+        several => format!("{} loops", several.len()),
+    }
+}
+
+/// Where a loop begins in the candidate and in the baseline, and what evens that out.
+fn loop_placement(apart: &SharedLoop, [candidate, baseline]: [&str; 2], explained: bool) -> String {
+    format!(
+        "; a loop begins {} bytes past a multiple of {ENTRY_STEP} in {candidate} and {} in {baseline}, wherever the functions lie: {} \
+         placement that no order of functions changes; -falign-loops=64 places both alike",
+        apart.second % ENTRY_STEP,
+        apart.first % ENTRY_STEP,
+        if explained { "the difference is" } else { "a part of the difference may be" }
+    )
 }
 
 /// The effect of each place in a line on a loop that begins so many bytes behind the entry, by place.

@@ -6,6 +6,7 @@ use crate::page::{
 };
 use crate::sheet::doubts;
 use assay_pure::placement::CodeChange;
+use assay_pure::placement::same_loops::SharedLoop;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the JSON.
@@ -180,6 +181,9 @@ pub struct DifferingFunction {
     pub share: Option<f64>,
     /// Whether its source is the same, by the revisions and by the lines that debug information has; `null` where they do not tell.
     pub same_source: Option<bool>,
+    /// Its loops, where all of them are the same instructions on both sides; empty where not, or where that is unknown.
+    #[serde(default)]
+    pub loops: Vec<SharedLoop>,
 }
 
 /// What instructions are counted per.

@@ -5,6 +5,7 @@ use crate::page::GateResult;
 use crate::page::{
     AsBuiltSays, Cause, CauseEvidence, PageTwinControl, RatioInterval, Stopped, TwinVerdict, Verdict,
 };
+use assay_pure::placement::same_loops::SharedLoop;
 
 fn effect(ratio: f64, half: f64) -> Option<RatioInterval> {
     Some(RatioInterval { ratio, lower: ratio - half, upper: ratio + half })
@@ -65,6 +66,7 @@ fn function(
         per: InstructionsPer::Iteration,
         share: Some(0.125),
         same_source: same,
+        loops: vec![],
     }
 }
 
@@ -179,6 +181,9 @@ pub fn two() -> ComparePage {
 pub fn modes() -> ComparePage {
     let mut page = two();
     for found in &mut page.benchmarks {
+        if let Some(function) = found.functions.iter_mut().find(|function| function.name == "crc32") {
+            function.loops = vec![SharedLoop { first: 24, second: 37, instructions: 9 }];
+        }
         let Some(mut modes) = crate::sample::two_speeds().modes else { continue };
         (modes.baseline.offsets, modes.candidate.offsets) = (vec![], vec![]);
         if found.benchmark == "BM_hash" {
