@@ -2,6 +2,7 @@
 //! of them must then be the same on any machine.
 
 mod drift;
+mod loops;
 mod proven;
 
 use serde_json::Value;
