@@ -195,6 +195,33 @@ completed=$(bash -c 'source "$1"; COMP_WORDS=(assay comp); COMP_CWORD=1; _assay 
     _ "$share/bash-completion/completions/assay")
 [[ $completed == *compare* ]] || fail "bash completes 'assay comp' to '$completed'"
 ok "bash completes verbs"
+if have fish; then
+    completes() { fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$share/fish/vendor_completions.d/assay.fish" "$1"; }
+    completed=$(completes 'assay comp')
+    [[ $completed == *compare* ]] || fail "fish completes 'assay comp' to '$completed'"
+    completed=$(completes 'assay completions ')
+    [[ $completed == *zsh* ]] || fail "fish completes 'assay completions ' to '$completed'"
+    ok "fish completes verbs and their words"
+else
+    skip "completing words in fish, for it is not here"
+fi
+if have zsh; then
+    # It completes for a terminal only; nothing is run.
+    cat > "$scratch/completes.zsh" << 'END'
+zmodload zsh/zpty && zpty inner zsh -f -i
+zpty -w inner "PS1=; fpath=(${(q)1} \$fpath); autoload -Uz compinit; compinit -D; print ready"
+zpty -r inner seen $'*ready\r\n*'
+zpty -w -n inner $'assay compl\t'
+zpty -r inner seen '*completions*' && zpty -w -n inner $'z\t'
+zpty -r inner more '*zsh*' && print -r -- "$seen$more"
+zpty -d inner
+END
+    completed=$(timeout 60 zsh -f "$scratch/completes.zsh" "$share/zsh/site-functions") || true
+    [[ $completed == *completions*zsh* ]] || fail "zsh completes 'assay compl', then 'z', to '$completed'"
+    ok "zsh completes verbs and their words"
+else
+    skip "completing words in zsh, for it is not here"
+fi
 
 if have man && have groff; then
     # What man runs, for all pages at once.
