@@ -9,8 +9,8 @@ use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, Ledger};
 use assay_lab::view::named;
 use assay_linux::output;
-use assay_pure::words;
 use assay_report::export::{Export, TextFormat, criterion, csv, parquet, text};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 
 /// Write a campaign in the format of another tool
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = include_str!("help/export.txt"))]
 pub struct ExportArguments {
     /// google-benchmark, criterion, hyperfine, go, bmf, github-action-benchmark, csv or parquet
-    #[arg(value_name = "FORMAT", value_parser = format)]
+    #[arg(value_name = "FORMAT", value_parser = formats(), hide_possible_values = true)]
     pub format: ExportFormat,
     /// Number of the campaign, or its experiment's name for the newest of it, NAME~1 for the one before; default: the newest
     pub campaign: Option<String>,
@@ -53,11 +53,12 @@ const FORMATS: [(&str, ExportFormat); 8] = [
     ("parquet", ExportFormat::Parquet),
 ];
 
-fn format(text: &str) -> Result<ExportFormat, String> {
-    let known = FORMATS.iter().find(|(name, _)| *name == text);
-    known
-        .map(|(_, format)| *format)
-        .ok_or_else(|| format!("the formats are {}", words::list(&FORMATS.map(|(name, _)| name))))
+/// By their names, which shells complete.
+fn formats() -> impl TypedValueParser<Value = ExportFormat> {
+    PossibleValuesParser::new(FORMATS.map(|(name, _)| name)).map(|word| {
+        let known = FORMATS.iter().find(|(name, _)| *name == word);
+        known.expect("only these names are let through").1
+    })
 }
 
 /// Runs the verb.

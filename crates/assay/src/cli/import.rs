@@ -8,6 +8,7 @@ use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
 use assay_pure::figures::origin;
 use assay_pure::words;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
 
 /// Read the results of another benchmark tool into the ledger
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 #[command(after_help = include_str!("help/import.txt"))]
 pub struct ImportArguments {
     /// google-benchmark, criterion, hyperfine, go or bmf
-    #[arg(value_name = "FORMAT", value_parser = format)]
+    #[arg(value_name = "FORMAT", value_parser = formats(), hide_possible_values = true)]
     pub format: ImportFormat,
     /// The file, or criterion's folder
     #[arg(value_name = "FILE")]
@@ -36,11 +37,11 @@ pub struct ImportArguments {
     pub places: StoragePaths,
 }
 
-fn format(text: &str) -> Result<ImportFormat, String> {
-    let known = ImportFormat::ALL.iter().find(|(name, _)| *name == text);
-    known.map(|(_, format)| *format).ok_or_else(|| {
-        let names: Vec<&str> = ImportFormat::ALL.iter().map(|(name, _)| *name).collect();
-        format!("the formats are {}", words::list(&names))
+/// By their names, which shells complete.
+fn formats() -> impl TypedValueParser<Value = ImportFormat> {
+    PossibleValuesParser::new(ImportFormat::ALL.map(|(name, _)| name)).map(|word| {
+        let known = ImportFormat::ALL.iter().find(|(name, _)| *name == word);
+        known.expect("only these names are let through").1
     })
 }
 
