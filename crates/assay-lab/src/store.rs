@@ -13,6 +13,7 @@ mod queries;
 mod rows;
 #[cfg(test)]
 pub(crate) mod sample;
+mod samples;
 mod sweeps;
 mod unusable;
 
@@ -26,7 +27,7 @@ pub use overview::{Advance, Kept, KeptRow};
 pub use owner::APPLICATION_ID;
 pub use rows::{
     AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow,
-    IdentityRow, InputRow, NewCampaign, ProcessRow, ProvenAnswer, Round, SampleRow,
+    IdentityRow, InputRow, NewCampaign, NewSample, ProcessRow, ProvenAnswer, Round, SampleRow,
 };
 pub use sweeps::{NewSweep, SweepPoint, SweepRow, SweepStep};
 pub use unusable::Unusable;

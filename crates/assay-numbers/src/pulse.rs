@@ -70,8 +70,8 @@ pub fn own(mut quotients: Vec<f64>) -> Option<f64> {
     if quotients.len() < ENOUGH {
         return None;
     }
-    quotients.sort_by(f64::total_cmp);
-    quotients.get(quotients.len() / 20).copied()
+    let at = quotients.len() / 20;
+    Some(*quotients.select_nth_unstable_by(at, f64::total_cmp).1)
 }
 
 /// Independent additions per cycle, of a quotient: on an unshared core a property of the processor's model.
@@ -100,13 +100,17 @@ impl OwnCore {
     /// Learns from a stretch of measuring: the pulses on both sides of each of 20 samples or more. The lowest quotient of all
     /// stretches stands, as in one of them the core may have been shared throughout.
     pub fn learn(&mut self, pairs: impl Iterator<Item = [Pulse; 2]>) {
-        let pairs: Vec<[Pulse; 2]> = pairs.collect();
-        let found = own(pairs.iter().flatten().filter_map(Pulse::quotient).collect());
+        let (mut quotients, mut jumps, mut chains) = (Vec::new(), Vec::new(), Vec::new());
+        for pair in pairs {
+            quotients.extend(pair.iter().filter_map(Pulse::quotient));
+            jumps.extend(pair.iter().filter_map(Pulse::jumps_quotient));
+            chains.push(pair.map(|pulse| pulse.chain_ns));
+        }
+        let found = own(quotients);
         self.own = least(self.own, found);
-        let jumps = own(pairs.iter().flatten().filter_map(Pulse::jumps_quotient).collect());
-        self.jumps = least(self.jumps, jumps);
+        self.jumps = least(self.jumps, own(jumps));
         if found.is_some() {
-            self.grain_ns = self.grain_ns.max(grain_ns(&pairs));
+            self.grain_ns = self.grain_ns.max(grain_ns(&chains));
         }
     }
 
@@ -160,16 +164,14 @@ fn least(known: Option<f64>, found: Option<f64>) -> Option<f64> {
 
 /// The clock's grain, from the chain's times on both sides of samples, which nothing but the grain makes differ: the end of
 /// the ninth tenth of the differences, and no more than a twelfth of the time.
-fn grain_ns(pairs: &[[Pulse; 2]]) -> u64 {
-    let mut found: Vec<u64> =
-        pairs.iter().map(|[before, after]| before.chain_ns.abs_diff(after.chain_ns)).collect();
-    found.sort_unstable();
-    let mut chains: Vec<u64> = pairs.iter().map(|[before, _]| before.chain_ns).collect();
-    chains.sort_unstable();
-    let (Some(&grain), Some(&chain)) = (found.get(found.len() * 9 / 10), chains.get(chains.len() / 2)) else {
-        return 0;
+fn grain_ns(chains: &[[u64; 2]]) -> u64 {
+    let at = |mut values: Vec<u64>, place: usize| -> Option<u64> {
+        (place < values.len()).then(|| *values.select_nth_unstable(place).1)
     };
-    grain.min(chain / 12)
+    let differences = chains.iter().map(|[before, after]| before.abs_diff(*after)).collect();
+    let grain = at(differences, chains.len() * 9 / 10);
+    let chain = at(chains.iter().map(|[before, _]| *before).collect(), chains.len() / 2);
+    grain.zip(chain).map_or(0, |(grain, chain)| grain.min(chain / 12))
 }
 
 #[cfg(test)]

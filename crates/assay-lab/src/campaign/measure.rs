@@ -15,7 +15,7 @@ use crate::run::lineup::Conditions;
 use crate::run::retake::MeasuringCore;
 use crate::run::round::{self, InputPlan, RoundBlock, RoundOutcome, VisitBench as _};
 use crate::run::{Lineup, tune};
-use crate::store::{CampaignInput, Round, SampleRow};
+use crate::store::{CampaignInput, NewSample, Round, SampleRow};
 use anyhow::Result;
 use assay_pure::event::{Event, Wait};
 use assay_pure::experiment::matrix::Cell;
@@ -23,6 +23,7 @@ use assay_pure::ledger::Stopped;
 use assay_pure::words;
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Samples of a visit that count, where the warm-up is short.
@@ -424,22 +425,25 @@ impl RunningCampaign<'_, '_> {
     }
 
     fn keep_round(&mut self, level: &MeasuredLevel, begun: SystemTime, outcome: &RoundOutcome) -> Result<()> {
-        let samples: Vec<SampleRow> = outcome
+        let names: Vec<Arc<str>> = self.inputs.iter().map(|input| input.name.as_str().into()).collect();
+        let samples: Vec<NewSample> = outcome
             .taken
             .iter()
-            .map(|taken| SampleRow {
-                round: self.round,
-                process: level.started.processes[taken.subject],
-                input: self.inputs[taken.input].name.clone(),
+            .map(|taken| NewSample {
+                taken: SampleRow {
+                    round: self.round,
+                    process: level.started.processes[taken.subject],
+                    input: Arc::clone(&names[taken.input]),
+                    position: taken.position,
+                    warmup: taken.raw.warmup,
+                    wall_ns: taken.raw.wall_ns,
+                    cpu_ns: taken.raw.cpu_ns,
+                    units: taken.raw.units,
+                    pulses: taken.raw.pulses,
+                    flagged: taken.flagged,
+                },
                 start_window: taken.start_window,
-                position: taken.position,
-                warmup: taken.raw.warmup,
-                wall_ns: taken.raw.wall_ns,
-                cpu_ns: taken.raw.cpu_ns,
-                units: taken.raw.units,
                 switches: taken.raw.switches,
-                pulses: taken.raw.pulses,
-                flagged: taken.flagged,
                 at: taken.at,
             })
             .collect();

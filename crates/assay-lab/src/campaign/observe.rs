@@ -8,12 +8,13 @@ use assay_pure::experiment::Experiment;
 use assay_pure::experiment::matrix::{Cell, CellId};
 use assay_pure::experiment::spec::Clock;
 use assay_pure::ledger::{Flag, Stage};
-use assay_pure::pulse::{OwnCore, narrowed};
+use assay_pure::pulse::{self, OwnCore, narrowed};
 use assay_pure::stats::quantile;
 use assay_pure::stats::rotation::MIN_ROTATIONS;
 use assay_pure::verdict::{Build, CodeIdentity, Observation, ObservedContrast, PairAt, Rotation, Visits};
 use assay_pure::words;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 /// One side at one placement.
 #[derive(Clone, Debug, Default)]
@@ -70,8 +71,14 @@ const MUCH: f64 = 0.3;
 /// # Errors
 /// The ledger cannot be read.
 pub fn observe(ledger: &Ledger, campaign: i64, clock: Clock) -> Result<Observed> {
-    let known = shared::learned_by(ledger, ledger.with_its_sweep(campaign)?)?;
-    observe_on(ledger, campaign, clock, &known)
+    let samples = ledger.samples(campaign)?;
+    let mut known = OwnCore::default();
+    for step in ledger.with_its_sweep(campaign)? {
+        // Its own pulses were just read.
+        let is_this = step == campaign;
+        known.join(if is_this { shared::learned_of(&samples) } else { shared::learned(ledger, step)? });
+    }
+    of_samples(ledger, campaign, samples, clock, &known)
 }
 
 /// [`observe`], where it is known what an unshared core shows.
@@ -79,14 +86,23 @@ pub fn observe(ledger: &Ledger, campaign: i64, clock: Clock) -> Result<Observed>
 /// # Errors
 /// The ledger cannot be read.
 pub fn observe_on(ledger: &Ledger, campaign: i64, clock: Clock, known: &OwnCore) -> Result<Observed> {
+    of_samples(ledger, campaign, ledger.samples(campaign)?, clock, known)
+}
+
+fn of_samples(
+    ledger: &Ledger,
+    campaign: i64,
+    mut samples: Vec<SampleRow>,
+    clock: Clock,
+    known: &OwnCore,
+) -> Result<Observed> {
     let processes: HashMap<i64, ProcessRow> =
         ledger.processes(campaign)?.into_iter().map(|process| (process.id, process)).collect();
-    let mut samples = ledger.samples(campaign)?;
     shared::flag(&mut samples, known);
     let uses_shared = too_few_alone(&processes, &samples);
-    let mut own_core = OwnCore::default();
-    own_core.learn(samples.iter().filter_map(|sample| sample.pulses));
-    let mut observed = Observed { uses_shared, width: own_core.width(), ..Observed::default() };
+    let pulses = samples.iter().filter_map(|sample| sample.pulses).flatten();
+    let width = pulse::own(pulses.filter_map(|pulse| pulse.quotient()).collect()).map(pulse::width);
+    let mut observed = Observed { uses_shared, width, ..Observed::default() };
     for visit in visits(&samples) {
         if let Some(process) = processes.get(&visit[0].process) {
             observed.take(process, visit, clock);
@@ -121,7 +137,7 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
             *rounds.entry(cell).or_default().entry(sample.round).or_default() |= alone;
         }
     }
-    let mut inputs: BTreeMap<&String, Lost> = BTreeMap::new();
+    let mut inputs: BTreeMap<&Arc<str>, Lost> = BTreeMap::new();
     for (cell, rounds) in &rounds {
         let lost = rounds.values().filter(|alone| !**alone).count();
         inputs.entry(cell.1).or_default().too_many |=
@@ -141,7 +157,7 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
         of_input.rotations.extend(rotations.keys());
         of_input.lost.extend(lost);
     }
-    inputs.into_iter().filter(|(_, lost)| lost.is_too_much()).map(|(input, _)| input.clone()).collect()
+    inputs.into_iter().filter(|(_, lost)| lost.is_too_much()).map(|(input, _)| input.to_string()).collect()
 }
 
 /// What an input's cells would lose.
@@ -168,7 +184,7 @@ impl Observed {
         self.samples += visit.len() as u64;
         let counts = |sample: &&SampleRow| !sample.warmup && sample.flagged != Some(Flag::Retaken);
         let Some(input) = visit.iter().find(counts).map(|sample| &sample.input) else { return };
-        let uses_shared = self.uses_shared.contains(input);
+        let uses_shared = self.uses_shared.contains(&**input);
         let placed = self
             .cells
             .entry(process.cell(input))

@@ -20,6 +20,15 @@ pub fn learned(ledger: &Ledger, campaign: i64) -> Result<OwnCore> {
     Ok(own_core)
 }
 
+/// The same of samples that were read.
+pub fn learned_of(samples: &[SampleRow]) -> OwnCore {
+    let mut own_core = OwnCore::default();
+    for round in samples.chunk_by(|a, b| a.round == b.round) {
+        own_core.learn(round.iter().filter_map(|sample| sample.pulses));
+    }
+    own_core
+}
+
 /// What several campaigns on one core tell of it.
 ///
 /// # Errors
@@ -42,7 +51,7 @@ pub fn flag(samples: &mut [SampleRow], own_core: &OwnCore) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{NewCampaign, Round, sample};
+    use crate::store::{NewCampaign, NewSample, Round, sample};
     use assay_pure::pulse::Pulse;
     use serde_json::json;
 
@@ -65,8 +74,10 @@ mod tests {
         let mut process = sample::process("v", Some((0, 0)));
         ledger.put_processes(campaign, &mut [&mut process]).expect("a process");
         let put = |round: u32, pulses: &[(Option<[Pulse; 2]>, Option<Flag>)]| {
-            let row = |&(pulses, flagged)| SampleRow { round, pulses, ..sample::of(process.id, flagged) };
-            let samples: Vec<SampleRow> = pulses.iter().map(row).collect();
+            let row = |&(pulses, flagged)| {
+                sample::new(SampleRow { round, pulses, ..sample::of(process.id, flagged) })
+            };
+            let samples: Vec<NewSample> = pulses.iter().map(row).collect();
             let round = Round { round, rotations: vec![0], started_at: 0.0, elapsed_ns: 1 };
             ledger.put_round(campaign, &round, &samples).expect("a round");
         };
@@ -75,7 +86,9 @@ mod tests {
         put(0, &[(busy, None), (busy, Some(Flag::Preempted)), (None, None), (None, Some(Flag::Shared))]);
         let flags = || {
             let mut samples = ledger.samples(campaign).expect("samples");
-            flag(&mut samples, &learned(&ledger, campaign).expect("learned"));
+            let known = learned(&ledger, campaign).expect("learned");
+            assert_eq!(known, learned_of(&samples));
+            flag(&mut samples, &known);
             samples.iter().take(4).map(|sample| sample.flagged).collect::<Vec<_>>()
         };
         let old = Some(Flag::Shared);

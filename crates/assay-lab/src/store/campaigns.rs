@@ -5,7 +5,7 @@ use super::Ledger;
 use super::ledger::now;
 use super::rows::{
     AllocationRow, ArtifactRow, BranchTimingRow, CampaignInput, CountRow, FailureRow, IdentityRow, InputRow,
-    NewCampaign, ProcessRow, ProvenAnswer, Round, SampleRow,
+    NewCampaign, NewSample, ProcessRow, ProvenAnswer, Round,
 };
 use anyhow::Result;
 use assay_pure::ledger::Flag;
@@ -164,7 +164,7 @@ impl Ledger {
     ///
     /// # Errors
     /// The ledger cannot be written.
-    pub fn put_round(&self, campaign: i64, round: &Round, samples: &[SampleRow]) -> Result<()> {
+    pub fn put_round(&self, campaign: i64, round: &Round, samples: &[NewSample]) -> Result<()> {
         self.transaction(|connection| {
             connection.execute(
                 "INSERT INTO round (campaign, round, rotations, started_at, elapsed_ns) VALUES (?,?,?,?,?)",
@@ -181,22 +181,22 @@ impl Ledger {
                  cpu_ns, units, switches, flagged, at, chain_before_ns, wide_before_ns, chain_after_ns, wide_after_ns, \
                  jumps_before_ns, jumps_after_ns) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             )?;
-            for sample in samples {
+            for NewSample { taken: sample, start_window, switches, at } in samples {
                 let pulse = |which: usize| sample.pulses.map(|pulses| pulses[which]);
                 insert.execute(params![
                     campaign,
                     sample.round,
                     sample.process,
-                    sample.input,
-                    sample.start_window as i64,
+                    &*sample.input,
+                    *start_window as i64,
                     sample.position,
                     sample.warmup,
                     sample.wall_ns as i64,
                     sample.cpu_ns as i64,
                     sample.units as i64,
-                    sample.switches as i64,
+                    *switches as i64,
                     sample.flagged.map(Flag::word),
-                    sample.at,
+                    at,
                     pulse(0).map(|pulse| pulse.chain_ns as i64),
                     pulse(0).map(|pulse| pulse.wide_ns as i64),
                     pulse(1).map(|pulse| pulse.chain_ns as i64),

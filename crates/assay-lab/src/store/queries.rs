@@ -4,11 +4,10 @@ use super::Ledger;
 use super::ledger::word;
 use super::rows::{
     AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow,
-    IdentityRow, InputRow, ProcessRow, Round, SampleRow,
+    IdentityRow, InputRow, ProcessRow, Round,
 };
 use anyhow::{Context, Result};
-use assay_pure::ledger::{Flag, Stage, Stopped};
-use assay_pure::pulse::Pulse;
+use assay_pure::ledger::{Stage, Stopped};
 use assay_pure::verdict::CountSource;
 use rusqlite::{Row, params};
 use serde_json::Value;
@@ -152,52 +151,6 @@ impl Ledger {
                 })
             },
         )
-    }
-
-    /// All samples of a campaign in the order in which they were taken.
-    ///
-    /// # Errors
-    /// The ledger cannot be read.
-    pub fn samples(&self, campaign: i64) -> Result<Vec<SampleRow>> {
-        self.rows(
-            "the campaign's samples",
-            "SELECT round, process, input, start_window, position, warmup, wall_ns, cpu_ns, units, switches, \
-             flagged, at, chain_before_ns, wide_before_ns, jumps_before_ns, chain_after_ns, wide_after_ns, \
-             jumps_after_ns \
-             FROM sample WHERE campaign = ? ORDER BY id",
-            [campaign],
-            |row| {
-                Ok(SampleRow {
-                    round: row.get(0)?,
-                    process: row.get(1)?,
-                    input: row.get(2)?,
-                    start_window: unsigned(row, 3)?,
-                    position: row.get(4)?,
-                    warmup: row.get(5)?,
-                    wall_ns: unsigned(row, 6)?,
-                    cpu_ns: unsigned(row, 7)?,
-                    units: unsigned(row, 8)?,
-                    switches: unsigned(row, 9)?,
-                    pulses: pulse(row, 12)?.zip(pulse(row, 15)?).map(|(before, after)| [before, after]),
-                    flagged: word(row, 10, Flag::of)?,
-                    at: row.get(11)?,
-                })
-            },
-        )
-    }
-
-    /// The pulses on both sides of a campaign's samples in the order in which they were taken, each with its round.
-    ///
-    /// # Errors
-    /// The ledger cannot be read.
-    pub fn pulses(&self, campaign: i64) -> Result<Vec<(u32, [Pulse; 2])>> {
-        let sql = "SELECT round, chain_before_ns, wide_before_ns, jumps_before_ns, chain_after_ns, wide_after_ns, \
-                   jumps_after_ns FROM sample WHERE campaign = ? ORDER BY id";
-        let found = self.rows("the campaign's pulses", sql, [campaign], |row| {
-            let round: u32 = row.get(0)?;
-            Ok(pulse(row, 1)?.zip(pulse(row, 4)?).map(|(before, after)| (round, [before, after])))
-        })?;
-        Ok(found.into_iter().flatten().collect())
     }
 
     /// What is known of two variants' machine code.
@@ -363,13 +316,6 @@ fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
 /// The same of what may not have been counted.
 fn counted(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
     Ok(row.get::<_, Option<i64>>(column)?.map(|count| count as u64))
-}
-
-/// The pulse in three columns; the last may be absent.
-fn pulse(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Pulse>> {
-    let (chain, wide): (Option<i64>, Option<i64>) = (row.get(column)?, row.get(column + 1)?);
-    let jumps_ns = counted(row, column + 2)?;
-    Ok(chain.zip(wide).map(|(chain, wide)| Pulse { chain_ns: chain as u64, wide_ns: wide as u64, jumps_ns }))
 }
 
 fn json(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {

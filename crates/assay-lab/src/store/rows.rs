@@ -5,6 +5,7 @@ use assay_pure::ledger::{Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
 use assay_pure::verdict::CountSource;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// What a campaign is, when it begins.
 #[derive(Clone, Debug)]
@@ -198,17 +199,15 @@ pub struct Round {
     pub elapsed_ns: u64,
 }
 
-/// One timed region.
+/// One timed region, as it is judged.
 #[derive(Clone, Debug)]
 pub struct SampleRow {
     /// Round number.
     pub round: u32,
     /// Process number.
     pub process: i64,
-    /// Input name.
-    pub input: String,
-    /// First window of the visit.
-    pub start_window: u64,
+    /// Input name; samples that follow each other share it.
+    pub input: Arc<str>,
     /// Number within the visit.
     pub position: u32,
     /// Ahead of the counted ones.
@@ -219,12 +218,21 @@ pub struct SampleRow {
     pub cpu_ns: u64,
     /// Units processed.
     pub units: u64,
-    /// Involuntary context switches.
-    pub switches: u64,
     /// Pulses directly before and after it, where the program took them.
     pub pulses: Option<[Pulse; 2]>,
     /// Why it is left out.
     pub flagged: Option<Flag>,
+}
+
+/// A timed region that is to be kept, with what is only kept.
+#[derive(Clone, Debug)]
+pub struct NewSample {
+    /// What is judged of it.
+    pub taken: SampleRow,
+    /// First window of the visit.
+    pub start_window: u64,
+    /// Involuntary context switches.
+    pub switches: u64,
     /// Unix seconds.
     pub at: f64,
 }

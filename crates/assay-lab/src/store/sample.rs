@@ -1,6 +1,6 @@
 //! Rows for tests.
 
-use super::rows::{ArtifactRow, ProcessRow, SampleRow};
+use super::rows::{ArtifactRow, NewSample, ProcessRow, SampleRow};
 use assay_pure::ledger::Flag;
 use assay_pure::pulse::Pulse;
 
@@ -44,15 +44,17 @@ pub fn of(process: i64, flagged: Option<Flag>) -> SampleRow {
         round: 0,
         process,
         input: "bytes".into(),
-        start_window: 0,
         position: 0,
         warmup: false,
         wall_ns: 1000,
         cpu_ns: 1000,
         units: 10,
-        switches: 0,
         pulses: Some([pulse; 2]),
         flagged,
-        at: 0.0,
     }
+}
+
+/// [`of`], as it is kept.
+pub fn new(taken: SampleRow) -> NewSample {
+    NewSample { taken, start_window: 0, switches: 0, at: 0.0 }
 }

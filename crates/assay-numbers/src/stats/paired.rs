@@ -92,12 +92,18 @@ fn usable(samples: &[Keyed]) -> Vec<Keyed> {
     kept
 }
 
-/// Merge join of two sides sorted by (round, index): (round, ln ratio) per pair.
+/// Merge join of two sides sorted by (round, index), which occur once each: (round, ln ratio) per pair.
 fn join<'a>(candidate: &'a [Keyed], baseline: &'a [Keyed]) -> impl Iterator<Item = (u32, f64)> + 'a {
+    let mut left = baseline;
     candidate.iter().filter_map(move |c| {
         let key = (c.round, c.index);
-        let found = baseline.binary_search_by_key(&key, |b| (b.round, b.index)).ok()?;
-        Some((c.round, (c.value / baseline[found].value).ln()))
+        while let [first, rest @ ..] = left
+            && (first.round, first.index) < key
+        {
+            left = rest;
+        }
+        let same = left.first().filter(|first| (first.round, first.index) == key)?;
+        Some((c.round, (c.value / same.value).ln()))
     })
 }
 

@@ -139,10 +139,11 @@ fn thin(samples: &mut Vec<(f64, u32, bool)>, part: f64) {
     if keep >= samples.len() {
         return;
     }
-    let mut order: Vec<usize> = (0..samples.len()).collect();
-    order.sort_by(|&one, &other| samples[one].0.total_cmp(&samples[other].0));
+    // Times and places side by side: sorting places alone would look each time up where it lies.
+    let mut order: Vec<(f64, usize)> = samples.iter().map(|sample| sample.0).zip(0..).collect();
+    order.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     let last = order.len() - 1;
-    let mut kept: Vec<usize> = (0..keep).map(|at| order[at * last / (keep - 1).max(1)]).collect();
+    let mut kept: Vec<usize> = (0..keep).map(|at| order[at * last / (keep - 1).max(1)].1).collect();
     kept.sort_unstable();
     kept.dedup();
     *samples = kept.into_iter().map(|at| samples[at]).collect();
