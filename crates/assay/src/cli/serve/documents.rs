@@ -1,5 +1,5 @@
 //! Documents that were made. Each is made once, however many ask for it meanwhile: a browser that reloads a page of a million
-//! samples would otherwise start the same four seconds of work again.
+//! samples would otherwise start the same second of work again.
 
 use anyhow::Result;
 use std::collections::BTreeSet;

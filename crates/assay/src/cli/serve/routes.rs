@@ -41,7 +41,7 @@ impl Pages {
         Self { ledger: places.ledger.clone(), store: places.store(), documents: Documents::new(KEPT) }
     }
 
-    /// Makes the pages of what ended last, the newest first, each once: a first look at a million samples takes seconds
+    /// Makes the pages of what ended last, the newest first, each once: a first look at a million samples takes a second
     /// otherwise. Waits while requests are answered and while something is measured, whose times this work would spoil. `seen` is
     /// what was made before.
     pub fn make_ahead(&self, seen: &mut Vec<(Thing, Option<f64>)>, is_idle: &dyn Fn() -> bool) -> Result<()> {
