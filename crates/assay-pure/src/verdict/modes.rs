@@ -129,9 +129,12 @@ impl SideVisits {
                 Visits::Run { relinked: false, .. } => 0,
             };
             let mut by_round: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-            for sample in samples.iter().filter(|sample| sample.ns_per_unit > 0.0) {
-                by_round.entry(sample.round).or_default().push(sample.ns_per_unit);
-                (sum, count) = (sum + sample.ns_per_unit, count + 1.0);
+            for of_round in samples.chunk_by(|one, next| one.round == next.round) {
+                let times = of_round.iter().map(|sample| sample.ns_per_unit).filter(|ns| *ns > 0.0);
+                let mut times = times.inspect(|ns| (sum, count) = (sum + ns, count + 1.0)).peekable();
+                if times.peek().is_some() {
+                    by_round.entry(of_round[0].round).or_default().extend(times);
+                }
             }
             for (round, times) in by_round {
                 let log = median(&times).unwrap_or(f64::NAN).ln();
