@@ -127,14 +127,18 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
     for visit in visits(samples) {
         let Some(process) = processes.get(&visit[0].process) else { continue };
         let cell = (&process.variant, &visit[0].input, &process.compiler, &process.flags);
-        for sample in visit.iter().filter(|sample| !sample.warmup) {
-            let alone = match sample.flagged {
-                None => true,
-                Some(Flag::Shared) => false,
-                Some(_) => continue,
-            };
+        // Looked up once for all samples of a visit in a round, of which there are a million.
+        for of_round in visit.chunk_by(|one, next| one.round == next.round) {
+            let mut said =
+                of_round.iter().filter(|sample| !sample.warmup).filter_map(|sample| match sample.flagged {
+                    None => Some(true),
+                    Some(Flag::Shared) => Some(false),
+                    Some(_) => None,
+                });
+            let Some(first) = said.next() else { continue };
+            let alone = first || said.any(|alone| alone);
             *cells.entry(cell).or_default().entry(process.id).or_default() |= alone;
-            *rounds.entry(cell).or_default().entry(sample.round).or_default() |= alone;
+            *rounds.entry(cell).or_default().entry(of_round[0].round).or_default() |= alone;
         }
     }
     let mut inputs: BTreeMap<&Arc<str>, Lost> = BTreeMap::new();
@@ -194,6 +198,8 @@ impl Observed {
                 offset: process.entry_address % 64,
                 ..PlacementSamples::default()
             });
+        // Flags mostly follow others of their kind.
+        let mut flagged: Option<(Flag, u64)> = None;
         for sample in visit.iter().filter(counts) {
             self.counted += 1;
             let observation = Observation {
@@ -202,7 +208,15 @@ impl Observed {
                 ns_per_unit: net_ns(process, sample, clock) / sample.units as f64,
             };
             if let Some(flag) = sample.flagged {
-                *self.flags.entry(flag).or_default() += 1;
+                match &mut flagged {
+                    Some((last, count)) if *last == flag => *count += 1,
+                    other => {
+                        let before = other.replace((flag, 1));
+                        before
+                            .into_iter()
+                            .for_each(|(flag, count)| *self.flags.entry(flag).or_default() += count);
+                    }
+                }
                 if flag != Flag::Shared || !uses_shared {
                     self.flagged += 1;
                     placed.left_out.push(observation);
@@ -211,6 +225,7 @@ impl Observed {
             }
             placed.samples.push(observation);
         }
+        flagged.into_iter().for_each(|(flag, count)| *self.flags.entry(flag).or_default() += count);
     }
 
     /// The part of the samples that were flagged so.
