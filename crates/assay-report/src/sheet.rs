@@ -106,6 +106,28 @@ impl Sheet {
         }
     }
 
+    /// [`Self::labelled`], where the text begins with what is a link to a place, as far as its first line has it.
+    pub fn labelled_at(
+        &mut self,
+        ink: Ink,
+        label: &str,
+        text: &str,
+        (linked, place): (&str, Option<&SourcePlace>),
+    ) {
+        let first = self.lines.len();
+        self.labelled(ink, label, text);
+        let Some(line) = self.lines.get_mut(first) else { return };
+        let painted = self.palette.paint(ink, label);
+        if let Some(rest) = line.strip_prefix(&painted) {
+            let linked = prose::clean(linked);
+            // One that is longer than the line ends with it.
+            let end = rest.bytes().zip(linked.bytes()).take_while(|(one, other)| one == other).count();
+            let end = (0..=end).rev().find(|&end| rest.is_char_boundary(end)).unwrap_or(0);
+            let (linked, rest) = rest.split_at(end);
+            *line = painted + &self.palette.paint_place(Ink::Plain, linked, place) + rest;
+        }
+    }
+
     /// A line as it is, cut at the margin: for what points at columns.
     pub fn verbatim(&mut self, ink: Ink, indent: &str, text: &str) {
         let room = self.width.saturating_sub(indent.width());

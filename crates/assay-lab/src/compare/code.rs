@@ -3,12 +3,13 @@
 use super::executed::{CountedSides, Executed, ExecutedSides, FunctionWork, total};
 use assay_pure::definitions::ChangedDefinitions;
 use assay_pure::placement::across::{self, CodeChange, FunctionChange, Reached};
+use assay_pure::placement::layout::FunctionPlace;
 use assay_pure::placement::same_loops::{SharedLoop, same_loops_across};
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
 use assay_pure::verdict::{CodeIdentity, ContrastVerdict, Verdict, attribution};
 use assay_pure::words;
-use assay_report::compare::{DifferingFunction, ExecutedChange, InstructionsPer};
+use assay_report::compare::{DifferingFunction, ExecutedChange, InstructionsPer, SourceLine};
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::sites::names::{brief, demangle};
 use assay_trace::sites::source::SourceFiles;
@@ -225,8 +226,20 @@ impl<'a> CountedWork<'a> {
                 .and_then(|old| pair.loops.get(&old.address))
                 .cloned()
                 .unwrap_or_default(),
+            begins: begins(pair, change),
         }
     }
+}
+
+/// Where a function begins in its source: in the newer one, where both sides have it.
+fn begins(pair: &BinaryPair, change: &FunctionChange) -> Option<SourceLine> {
+    let of = |side: usize, place: &Option<FunctionPlace>| {
+        // The outermost place is the function's own, whatever is inlined at its start.
+        let frame = pair.images[side].frames(place.as_ref()?.address).pop()?;
+        (frame.at.line > 0).then_some(())?;
+        Some(SourceLine { file: frame.file?, line: frame.at.line })
+    };
+    of(1, &change.new).or_else(|| of(0, &change.old))
 }
 
 /// What the functions that a benchmark executes say.
@@ -495,6 +508,7 @@ mod tests {
             share: None,
             same_source,
             loops: Vec::new(),
+            begins: None,
         }
     }
 

@@ -184,6 +184,19 @@ pub struct DifferingFunction {
     /// Its loops, where all of them are the same instructions on both sides; empty where not, or where that is unknown.
     #[serde(default)]
     pub loops: Vec<SharedLoop>,
+    /// Where its source begins, as debug information has it: on the candidate's side, else on the baseline's; `null` where it is unknown.
+    #[serde(default)]
+    pub begins: Option<SourceLine>,
+}
+
+/// A line of a source file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SourceLine {
+    /// The file.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
 }
 
 /// What instructions are counted per.

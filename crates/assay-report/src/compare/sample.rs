@@ -67,6 +67,7 @@ fn function(
         share: Some(0.125),
         same_source: same,
         loops: vec![],
+        begins: None,
     }
 }
 
@@ -87,8 +88,9 @@ fn benchmarks() -> Vec<Compared> {
     ];
     let mut faster =
         compared("BM_sort<int>", 10_250.0, 0.951, 0.949, Verdict::Faster, AsBuiltSays::Confirmed);
-    faster.functions =
-        vec![function("sort_small", ExecutedChange::Changed, Some(80.2), Some(71.0), Some(true))];
+    let sort = function("sort_small", ExecutedChange::Changed, Some(80.2), Some(71.0), Some(true));
+    let begins = Some(SourceLine { file: "/src/sort.cc".into(), line: 41 });
+    faster.functions = vec![DifferingFunction { begins, ..sort }];
     faster.causes =
         vec![cause(Cause::CodegenDrift, None, "the machine code of sort_small changed, but not its source")];
     let mut ghost = compared("BM_parse", 56.2, 1.206, 1.004, Verdict::Equivalent, AsBuiltSays::Ghost);

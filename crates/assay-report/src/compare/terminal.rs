@@ -5,6 +5,7 @@ use super::page::{ComparePage, Compared, DifferingFunction, ExecutedChange, Meth
 use crate::Detail;
 use crate::forest::{ForestBar, ForestColumn};
 use crate::ink::{Ink, Palette};
+use crate::link::SourcePlace;
 use crate::modes::{self, ByMode};
 use crate::page::{AsBuiltSays, Cause, CauseEvidence, TwinVerdict, Verdict};
 use crate::prose;
@@ -258,7 +259,13 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
         let shown =
             if detail == Detail::Full { functions.len() } else { functions.len().min(MOST_FUNCTIONS) };
         for function in &functions[..shown] {
-            sheet.labelled(Ink::Plain, "    function ", &function_told(function));
+            let place = function.begins.as_ref().and_then(|at| SourcePlace::of(&at.file, at.line.into()));
+            sheet.labelled_at(
+                Ink::Plain,
+                "    function ",
+                &function_told(function),
+                (&named(function), place.as_ref()),
+            );
         }
         if let hidden @ 1.. = functions.len() - shown {
             let differ = if hidden == 1 { "function differs" } else { "functions differ" };
@@ -308,6 +315,15 @@ pub(super) fn besides_work(found: &Compared, detail: Detail) -> Vec<&DifferingFu
 /// The least share of a benchmark's instructions that is told of a function.
 const LEAST_SHARE: f64 = 0.001;
 
+/// "crc32, crc.c:9", where it is known.
+fn named(function: &DifferingFunction) -> String {
+    let line = function.begins.as_ref().map(|at| {
+        let file = at.file.rsplit('/').next().unwrap_or(&at.file);
+        format!(", {file}:{}", at.line)
+    });
+    format!("{}{}", function.name, line.unwrap_or_default())
+}
+
 /// "crc32: machine code and source changed; 1,076 instructions per iteration, previously 1,024 (+5.1 %); 61 % of all".
 pub(super) fn function_told(function: &DifferingFunction) -> String {
     let change = match (function.change, function.same_source) {
@@ -318,7 +334,7 @@ pub(super) fn function_told(function: &DifferingFunction) -> String {
         (ExecutedChange::OnlyCandidate, _) => "newly executed",
         (ExecutedChange::Unknown, _) => "could not be compared",
     };
-    let mut told = format!("{}: {change}", function.name);
+    let mut told = format!("{}: {change}", named(function));
     match (function.baseline_instructions, function.candidate_instructions) {
         (Some(before), Some(after)) if before > 0.0 => {
             told += &format!(

@@ -1,5 +1,7 @@
 use super::sample;
 use crate::golden::{BARS, assert_golden, assert_no_line_wider};
+use crate::ink::Palette;
+use crate::link::LinkForm;
 use crate::picture::{Picture, PictureReference};
 use crate::{Detail, render_compare};
 
@@ -22,6 +24,24 @@ fn bars_beside_the_benchmarks_are_the_golden_texts() {
         let text = render_compare(&sample::two(), width, BARS, Detail::Brief);
         let (from, to) = (text.find("\nBenchmarks").expect("a table"), text.find("\nWhy").expect("reasons"));
         assert_golden(&format!("compare-bars-{width}.txt"), &text[from..to]);
+    }
+}
+
+#[test]
+fn functions_link_to_their_source_lines_and_take_no_column_for_it() {
+    let form = LinkForm::read("default", "box").expect("a good format").expect("a format");
+    let links = Palette { links: Some(Box::leak(Box::new(form))), ..Palette::default() };
+    for width in [60, 80, 160] {
+        let linked = render_compare(&sample::two(), width, links, Detail::Full);
+        let link =
+            "function \x1b]8;;file://box/src/sort.cc#41\x1b\\sort_small, sort.cc:41\x1b]8;;\x1b\\: machine";
+        assert!(linked.contains(link), "{linked}");
+        let mut plain = linked;
+        while let Some(start) = plain.find("\x1b]8;;") {
+            let end = start + plain[start..].find("\x1b\\").expect("it ends") + 2;
+            plain.replace_range(start..end, "");
+        }
+        assert_eq!(plain, render_compare(&sample::two(), width, false, Detail::Full));
     }
 }
 
