@@ -20,7 +20,7 @@ awk 'BEGIN { for (i = 0; i < 4096; i++) printf "%c", 33 + (i * 7919) % 90 }' > "
 answer() {
     "$1" --input "$2" --units 4096 --seconds 0.01 |
         awk -v name="$2" '
-            NF == 4 && $4 ~ /^[0-9a-f]+$/ { seen[$4] = 1; count++ }
+            length($4) == 16 && $4 ~ /^[0-9a-f]+$/ { seen[$4] = 1; count++ }
             END {
                 for (one in seen) { answers++; only = one }
                 if (count != 7 || answers != 1) {
