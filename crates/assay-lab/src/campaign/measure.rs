@@ -200,12 +200,12 @@ impl RunningCampaign<'_, '_> {
         limits: &mut StepLimits,
         done: &mut DoneSoFar,
     ) -> Result<Option<Stopped>> {
-        let had_begun = level.as_ref().is_some_and(|level| level.index == index);
-        if !had_begun {
+        if level.as_ref().is_none_or(|level| level.index != index) {
             let Some(begun) = self.begin_level(index, limits, done)? else {
                 return Ok(Some(Stopped::Interrupted));
             };
             *level = Some(begun);
+            // What a round takes is known better now: it may be too long for what is left.
             if done.rounds_at_level == 0 && !matches!(steps::next(done, limits), CampaignStep::Round { .. }) {
                 return Ok(None);
             }

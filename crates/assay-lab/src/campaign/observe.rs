@@ -198,8 +198,6 @@ impl Observed {
                 offset: process.entry_address % 64,
                 ..PlacementSamples::default()
             });
-        // Flags mostly follow others of their kind.
-        let mut flagged: Option<(Flag, u64)> = None;
         for sample in visit.iter().filter(counts) {
             self.counted += 1;
             let observation = Observation {
@@ -208,15 +206,7 @@ impl Observed {
                 ns_per_unit: net_ns(process, sample, clock) / sample.units as f64,
             };
             if let Some(flag) = sample.flagged {
-                match &mut flagged {
-                    Some((last, count)) if *last == flag => *count += 1,
-                    other => {
-                        let before = other.replace((flag, 1));
-                        before
-                            .into_iter()
-                            .for_each(|(flag, count)| *self.flags.entry(flag).or_default() += count);
-                    }
-                }
+                *self.flags.entry(flag).or_default() += 1;
                 if flag != Flag::Shared || !uses_shared {
                     self.flagged += 1;
                     placed.left_out.push(observation);
@@ -225,7 +215,6 @@ impl Observed {
             }
             placed.samples.push(observation);
         }
-        flagged.into_iter().for_each(|(flag, count)| *self.flags.entry(flag).or_default() += count);
     }
 
     /// The part of the samples that were flagged so.

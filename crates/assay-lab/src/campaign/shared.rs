@@ -51,25 +51,14 @@ pub fn flag(samples: &mut [SampleRow], own_core: &OwnCore) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{NewCampaign, NewSample, Round, sample};
+    use crate::store::{NewSample, Round, sample};
     use assay_pure::pulse::Pulse;
-    use serde_json::json;
 
     #[test]
     fn what_a_later_round_teaches_holds_for_the_samples_before_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let ledger = Ledger::open(&folder.path().join("ledger.db")).expect("a new ledger");
-        let nothing = json!({});
-        let new = NewCampaign {
-            experiment: "pulses",
-            question: "",
-            experiment_text: "",
-            spec: &nothing,
-            machine: &nothing,
-            pinned_cpu: None,
-            sources: None,
-        };
-        let campaign = ledger.begin(&new).expect("a campaign");
+        let campaign = sample::begin(&ledger);
         ledger.put_artifacts(&[sample::artifact()]).expect("an artifact");
         let mut process = sample::process("v", Some((0, 0)));
         ledger.put_processes(campaign, &mut [&mut process]).expect("a process");

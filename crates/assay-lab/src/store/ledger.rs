@@ -285,11 +285,33 @@ pub(super) fn word<T>(
     column: usize,
     meaning: impl Fn(&str) -> Option<T>,
 ) -> rusqlite::Result<Option<T>> {
-    let Some(found) = row.get::<_, Option<String>>(column)? else { return Ok(None) };
-    meaning(&found).map(Some).ok_or_else(|| {
+    let Some(found) = text(row, column)? else { return Ok(None) };
+    meaning(found).map(Some).ok_or_else(|| {
         let unknown = format!("`{found}` is not a known value of this column");
         rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, unknown.into())
     })
+}
+
+// What follows is called fifteen million times for a million samples, and this crate is compiled for size.
+
+/// A text as it lies in the row.
+#[inline(always)]
+pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r str>> {
+    row.get_ref(column)?.as_str_or_null().map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, error.into())
+    })
+}
+
+/// SQLite's integers are signed; everything counted here is not.
+#[inline(always)]
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, i64>(column)? as u64)
+}
+
+/// The same of what may not have been counted.
+#[inline(always)]
+pub(super) fn counted(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
+    Ok(row.get::<_, Option<i64>>(column)?.map(|count| count as u64))
 }
 
 /// Unix seconds.

@@ -1,7 +1,7 @@
 //! Reading facts back.
 
 use super::Ledger;
-use super::ledger::word;
+use super::ledger::{counted, unsigned, word};
 use super::rows::{
     AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow,
     IdentityRow, InputRow, ProcessRow, Round,
@@ -306,16 +306,6 @@ impl Ledger {
         let sql = "SELECT count(*) FROM look WHERE campaign = ?";
         Ok(self.connection.query_row(sql, [campaign], |row| row.get(0))?)
     }
-}
-
-/// SQLite's integers are signed; everything counted here is not.
-fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    Ok(row.get::<_, i64>(column)? as u64)
-}
-
-/// The same of what may not have been counted.
-fn counted(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<u64>> {
-    Ok(row.get::<_, Option<i64>>(column)?.map(|count| count as u64))
 }
 
 fn json(row: &Row<'_>, column: usize) -> rusqlite::Result<Value> {

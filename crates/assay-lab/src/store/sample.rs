@@ -1,8 +1,24 @@
 //! Rows for tests.
 
-use super::rows::{ArtifactRow, NewSample, ProcessRow, SampleRow};
+use super::Ledger;
+use super::rows::{ArtifactRow, NewCampaign, NewSample, ProcessRow, SampleRow};
 use assay_pure::ledger::Flag;
 use assay_pure::pulse::Pulse;
+
+/// A campaign of nothing.
+pub fn begin(ledger: &Ledger) -> i64 {
+    let nothing = serde_json::json!({});
+    let new = NewCampaign {
+        experiment: "e",
+        question: "",
+        experiment_text: "",
+        spec: &nothing,
+        machine: &nothing,
+        pinned_cpu: None,
+        sources: None,
+    };
+    ledger.begin(&new).expect("a new campaign")
+}
 
 /// A process of a variant at a phase of a rotation, or as built.
 pub fn process(variant: &str, placed: Option<(u32, u32)>) -> ProcessRow {

@@ -7,12 +7,12 @@
 //! order: rounds are numbered in the order in which they are kept. Columns that nothing is judged by stay unread.
 
 use super::Ledger;
+use super::ledger::{counted, text, unsigned, word};
 use super::rows::SampleRow;
 use anyhow::{Context, Result};
 use assay_pure::ledger::Flag;
 use assay_pure::pulse::Pulse;
 use rusqlite::Row;
-use rusqlite::types::{Type, ValueRef};
 use std::sync::Arc;
 use std::thread;
 
@@ -81,7 +81,7 @@ impl Ledger {
                 wall_ns: unsigned(row, 5)?,
                 cpu_ns: unsigned(row, 6)?,
                 units: unsigned(row, 7)?,
-                flagged: flag(row, 8)?,
+                flagged: word(row, 8, Flag::of)?,
                 pulses: pulses(row, 9)?,
             })
         })
@@ -144,50 +144,13 @@ impl Ledger {
     }
 }
 
-// What follows is called fifteen million times for a million samples, and this crate is compiled for size.
-
-#[inline(always)]
-fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<i64>> {
-    match row.get_ref(column)? {
-        ValueRef::Integer(value) => Ok(Some(value)),
-        ValueRef::Null => Ok(None),
-        other => Err(rusqlite::Error::InvalidColumnType(column, "sample".to_owned(), other.data_type())),
-    }
-}
-
-/// SQLite's integers are signed; everything counted here is not.
-#[inline(always)]
-fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    Ok(row.get::<_, i64>(column)? as u64)
-}
-
-#[inline(always)]
-fn text<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<Option<&'r str>> {
-    row.get_ref(column)?
-        .as_str_or_null()
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into()))
-}
-
-#[inline(always)]
-fn flag(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Flag>> {
-    let Some(word) = text(row, column)? else { return Ok(None) };
-    Flag::of(word).map(Some).ok_or_else(|| {
-        let unknown = format!("`{word}` is not a known value of this column");
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, unknown.into())
-    })
-}
-
 /// Two pulses of three columns each; the last of each may be absent.
 #[inline(always)]
 fn pulses(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<[Pulse; 2]>> {
     let pulse = |column: usize| -> rusqlite::Result<Option<Pulse>> {
-        let (chain, wide) = (number(row, column)?, number(row, column + 1)?);
-        let jumps_ns = number(row, column + 2)?.map(|jumps| jumps as u64);
-        Ok(chain.zip(wide).map(|(chain, wide)| Pulse {
-            chain_ns: chain as u64,
-            wide_ns: wide as u64,
-            jumps_ns,
-        }))
+        let (chain, wide) = (counted(row, column)?, counted(row, column + 1)?);
+        let jumps_ns = counted(row, column + 2)?;
+        Ok(chain.zip(wide).map(|(chain_ns, wide_ns)| Pulse { chain_ns, wide_ns, jumps_ns }))
     };
     Ok(pulse(column)?.zip(pulse(column + 3)?).map(|(before, after)| [before, after]))
 }
@@ -196,28 +159,14 @@ fn pulses(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<[Pulse; 2]>> 
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::store::{NewCampaign, NewSample, Round};
-
-    fn begin(ledger: &Ledger) -> i64 {
-        let nothing = serde_json::json!({});
-        let new = NewCampaign {
-            experiment: "e",
-            question: "",
-            experiment_text: "",
-            spec: &nothing,
-            machine: &nothing,
-            pinned_cpu: None,
-            sources: None,
-        };
-        ledger.begin(&new).unwrap()
-    }
+    use crate::store::{NewSample, Round};
 
     #[test]
     fn samples_come_in_the_order_in_which_they_were_taken_however_many_of_others_lie_between() {
         for others in [0_u32, 2, 40] {
             let folder = tempfile::tempdir().unwrap();
             let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
-            let (own, other) = (begin(&ledger), begin(&ledger));
+            let (own, other) = (sample::begin(&ledger), sample::begin(&ledger));
             ledger.put_artifacts(&[sample::artifact()]).unwrap();
             let mut process = sample::process("v", Some((0, 0)));
             ledger.put_processes(own, &mut [&mut process]).unwrap();

@@ -26,7 +26,7 @@ pub struct RoundError {
 /// One placement: the ln ratio that each of its rounds gave.
 pub type ByRound = Vec<(u32, f64)>;
 
-/// Times that levels and effects are fitted in turn, at most; they hold still after one where nothing is missing.
+/// Times that levels and effects are fitted in turn, at most; where nothing is missing they hold still after one.
 const MOST_TURNS: usize = 30;
 
 /// The error that rounds add to the mean over rotations.
@@ -42,7 +42,7 @@ pub fn round_error(rotations: &[Vec<ByRound>]) -> Option<RoundError> {
     let placements: Vec<&ByRound> =
         rotations.iter().flatten().filter(|placement| placement.len() > 1).collect();
     let seen = times_seen(&placements);
-    let effects = sets.centred(&round_effects(&placements), &seen);
+    let effects = round_effects(&placements, &sets, &seen);
     let (mut squares, mut all, mut all_squared) = (0.0, 0.0, 0.0);
     for (round, effect) in &effects {
         let count = seen[round];
@@ -79,8 +79,8 @@ fn times_seen(placements: &[&ByRound]) -> BTreeMap<u32, f64> {
     seen
 }
 
-/// The effect of each round, up to a constant for each set of rounds that are compared.
-fn round_effects(placements: &[&ByRound]) -> BTreeMap<u32, f64> {
+/// The effect of each round, around the mean of its set.
+fn round_effects(placements: &[&ByRound], sets: &RoundSets, seen: &BTreeMap<u32, f64>) -> BTreeMap<u32, f64> {
     let mut effects: BTreeMap<u32, f64> = BTreeMap::new();
     for _ in 0..MOST_TURNS {
         let mut left: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
@@ -89,8 +89,9 @@ fn round_effects(placements: &[&ByRound]) -> BTreeMap<u32, f64> {
             let level = placement.iter().map(without).sum::<f64>() / placement.len() as f64;
             placement.iter().for_each(|(round, value)| left.entry(*round).or_default().push(value - level));
         }
-        let fitted: BTreeMap<u32, f64> =
-            left.iter().filter_map(|(round, values)| Some((*round, median(values)?))).collect();
+        let fitted = left.iter().filter_map(|(round, values)| Some((*round, median(values)?))).collect();
+        // Medians do not add up to nothing: what is left over would move all levels, and with them the effects, without end.
+        let fitted = sets.centred(&fitted, seen);
         let moved =
             fitted.iter().map(|(round, effect)| (effect - effects.get(round).copied().unwrap_or(0.0)).abs());
         let still = moved.fold(0.0, f64::max) < 1e-9;
