@@ -20,6 +20,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Register values are not read by our callbacks, so none need to be saved.
 const NO_REGISTERS: i32 = 0;
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+/// The most that QEMU reads of an instruction at once, bytes.
+const READ: u64 = 8;
 /// Add a number to a word.
 const ADD: i32 = 0;
 
@@ -189,7 +193,7 @@ impl Code {
         self.lengths.clear();
         // SAFETY: QEMU's block and its instructions, valid during the callback.
         unsafe {
-            let count = (api.block_length)(block);
+            let mut count = (api.block_length)(block);
             if count == 0 {
                 return (None, 0, Flow::Unknown);
             }
@@ -197,6 +201,20 @@ impl Code {
                 let from = self.bytes.len();
                 api.append_bytes((api.instruction)(block, at), &mut self.bytes);
                 self.lengths.push((self.bytes.len() - from).min(255) as u8);
+            }
+            let architecture = match session::get().architecture {
+                process::X86_64 => InstructionSet::X86_64,
+                _ => InstructionSet::Aarch64,
+            };
+            // An instruction that goes on behind the end of the page begins the next block. QEMU 7.2 names what it has read
+            // of it as the last of this one, too. Elsewhere such a part is of an instruction that QEMU does not know.
+            let last_from = self.bytes.len() - usize::from(*self.lengths.last().unwrap_or(&0));
+            let end = (api.block_address)(block).wrapping_add(self.bytes.len() as u64);
+            let ends_near = end.wrapping_neg() % PAGE < READ;
+            if count > 1 && ends_near && !classify::whole(architecture, &self.bytes[last_from..]) {
+                self.bytes.truncate(last_from);
+                self.lengths.pop();
+                count -= 1;
             }
             let first: *const Instruction = (api.instruction)(block, 0);
             let last: *const Instruction = (api.instruction)(block, count - 1);
@@ -212,10 +230,6 @@ impl Code {
                 tail,
                 tail_length: last_length as u8,
                 lengths: u32::MAX,
-            };
-            let architecture = match session::get().architecture {
-                process::X86_64 => InstructionSet::X86_64,
-                _ => InstructionSet::Aarch64,
             };
             let flow = classify::flow(architecture, last_pc, record.last_bytes());
             (Some(record), (api.instruction_host)(first) as u64, flow)

@@ -86,6 +86,22 @@ fn a_repeated_string_instruction_is_one_instruction() {
 }
 
 #[test]
+fn an_instruction_across_two_pages_is_counted_once() {
+    let expected = ClassCounts {
+        instructions: 227,
+        conditional: 20,
+        taken: Some(9),
+        jumps: 51,
+        calls: 10,
+        indirect_jumps: 10,
+        returns: 10,
+        system_calls: 1,
+        ..ClassCounts::default()
+    };
+    gives("pages", Target::X86_64, expected);
+}
+
+#[test]
 fn regions_are_counted_from_mark_to_mark() {
     let Some((_folder, program)) = build("regions", Target::X86_64, &[]) else {
         return;

@@ -37,6 +37,14 @@ pub fn flow(architecture: InstructionSet, pc: u64, bytes: &[u8]) -> Flow {
     }
 }
 
+/// Whether these bytes are a whole instruction, or none; `false` where the instruction that they begin has more.
+pub fn whole(architecture: InstructionSet, bytes: &[u8]) -> bool {
+    match architecture {
+        InstructionSet::X86_64 => x86::whole(bytes),
+        InstructionSet::Aarch64 => bytes.len() >= 4,
+    }
+}
+
 /// The name of the instruction and the extension of the instruction set that it belongs to, as `vpermb` of `AVX512_VBMI`;
 /// `None` where the bytes are no instruction. AArch64's instructions are not named: their bytes are given as a number.
 pub fn name(architecture: InstructionSet, bytes: &[u8]) -> Option<(String, String)> {

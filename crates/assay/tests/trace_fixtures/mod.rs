@@ -74,7 +74,7 @@ pub fn plugin() -> &'static Path {
 /// Is it there, and newer than all that it is made of?
 fn is_fresh(plugin: &Path) -> bool {
     let sources =
-        ["Cargo.lock", "crates/assay-qemu/src", "crates/assay-pure/src"].map(|name| root().join(name));
+        ["Cargo.lock", "crates/assay-qemu/src", "crates/assay-predict/src"].map(|name| root().join(name));
     modified(plugin).is_some_and(|built| sources.iter().all(|source| newest(source) <= built))
 }
 

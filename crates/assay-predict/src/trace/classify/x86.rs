@@ -2,7 +2,7 @@
 
 use super::flow::Flow;
 use crate::trace::BranchKind;
-use iced_x86::{Code, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
+use iced_x86::{Code, Decoder, DecoderError, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 
 fn decode(pc: u64, bytes: &[u8]) -> Option<Instruction> {
     let mut decoder = Decoder::with_ip(64, bytes, pc, DecoderOptions::NONE);
@@ -36,6 +36,12 @@ pub(super) fn flow(pc: u64, bytes: &[u8]) -> Flow {
 /// A prefix F2 or F3 that means repetition, in front of an instruction that knows it.
 fn repeats(instruction: &Instruction) -> bool {
     instruction.is_string_instruction() && (instruction.has_rep_prefix() || instruction.has_repne_prefix())
+}
+
+pub(super) fn whole(bytes: &[u8]) -> bool {
+    let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
+    decoder.decode();
+    decoder.last_error() != DecoderError::NoMoreBytes
 }
 
 pub(super) fn name(bytes: &[u8]) -> Option<(String, String)> {
@@ -125,6 +131,23 @@ mod tests {
         assert_eq!(at(&[0x06]), Flow::Unknown); // push %es, not in 64 bits
         assert_eq!(at(&[]), Flow::Unknown);
         assert_eq!(at(&[0xe8, 0]), Flow::Unknown); // cut short
+    }
+
+    #[test]
+    fn each_beginning_of_an_instruction_is_not_whole() {
+        // je .+22, call .+0x105, rep stosq, movabs, vpermb
+        let instructions: [&[u8]; 5] = [
+            &[0x0f, 0x84, 0x10, 0, 0, 0],
+            &[0xe8, 0, 1, 0, 0],
+            &[0xf3, 0x48, 0xab],
+            &[0x48, 0xb8, 1, 2, 3, 4, 5, 6, 7, 8],
+            &[0x62, 0xf2, 0x75, 0x48, 0x8d, 0xd0],
+        ];
+        for bytes in instructions {
+            assert!(whole(bytes), "{bytes:x?}");
+            assert!((0..bytes.len()).all(|end| !whole(&bytes[..end])), "{bytes:x?}");
+        }
+        assert!(whole(&[0x06])); // no instruction, however it goes on
     }
 
     #[test]
