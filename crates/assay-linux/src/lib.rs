@@ -14,6 +14,7 @@ pub mod clock;
 pub mod command;
 pub mod family;
 pub mod given;
+pub mod identity;
 pub mod interrupt;
 pub mod limits;
 pub mod lock;

@@ -4,6 +4,7 @@
 //! link (opening it makes a file elsewhere). So locks of a user lie in a folder that is this user's alone, and every lock
 //! file is opened without following a link, without waiting, and refused if it is no regular file.
 
+use crate::identity::user;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
@@ -136,12 +137,6 @@ fn own_folder(shared: &Path) -> io::Result<PathBuf> {
 
 fn is_private(found: &Metadata) -> bool {
     found.is_dir() && found.uid() == user() && found.mode() & 0o777 == 0o700
-}
-
-/// The user that this process acts as.
-pub fn user() -> u32 {
-    // SAFETY: it takes nothing and cannot fail.
-    unsafe { libc::geteuid() }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! folder is only used that was made here, for this user alone; another name is taken where one is there. It holds a lock as long as
 //! its process lives: what a process that was killed left is found by the next one.
 
-use crate::lock;
+use crate::{identity, lock};
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
@@ -101,7 +101,7 @@ impl Drop for PrivateFolder {
 /// A folder, no link to one, that is this user's and nobody else can write to.
 fn is_own(path: &Path) -> bool {
     fs::symlink_metadata(path)
-        .is_ok_and(|found| found.is_dir() && found.uid() == lock::user() && found.mode() & 0o077 == 0)
+        .is_ok_and(|found| found.is_dir() && found.uid() == identity::user() && found.mode() & 0o077 == 0)
 }
 
 #[cfg(test)]

@@ -1,7 +1,12 @@
 //! What the reader of a trace must know, as sentences.
 
+mod dispatch;
+mod identity;
 mod lacking;
+mod place;
 
+pub(super) use dispatch::dispatch;
+pub(super) use identity::identity;
 pub(super) use lacking::lacking;
 
 use assay_linux::shared::SharedMemory;

@@ -17,6 +17,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
+/// This machine's features, read once.
+fn cpu_features() -> &'static [String] {
+    static FEATURES: OnceLock<Vec<String>> = OnceLock::new();
+    FEATURES.get_or_init(|| assay_linux::machine::facts().features)
+}
+
 /// Chunks of one thread that are read before the next thread's turn.
 const TURN: u32 = 4;
 /// Regions of one process that are kept.
@@ -313,6 +319,8 @@ impl<O: Observer> EmulatedProcess<O> {
             false => pending.collect(),
         };
         said.extend(notes::lacking(&code, &last, &modules, ended));
+        said.extend(notes::dispatch(&blocks, &modules, cpu_features()));
+        said.extend(notes::identity(&self.program()));
         if regions.lost {
             said.push(format!("Only the first {MAX_REGIONS} timed regions were kept."));
         }

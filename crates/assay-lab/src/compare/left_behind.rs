@@ -13,7 +13,7 @@
 
 use crate::lead::turn;
 use crate::store::mark;
-use assay_linux::{interrupt, lock, output};
+use assay_linux::{identity, interrupt, lock, output};
 use assay_pure::event::{Event, Wait};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
@@ -107,7 +107,7 @@ struct Mark {
 
 fn mark(folder: &Path) -> io::Result<Mark> {
     let found = fs::symlink_metadata(folder.join(MARK))?;
-    if found.uid() != lock::user() {
+    if found.uid() != identity::user() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
     Ok(Mark { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) })
@@ -236,7 +236,7 @@ fn lists(folder: &Path) -> impl Iterator<Item = Result<Vec<Displaced>, PathBuf>>
 fn listed(side: &Path) -> Result<Vec<Displaced>, PathBuf> {
     let list = side.join(LIST);
     let regular =
-        fs::symlink_metadata(&list).is_ok_and(|found| found.is_file() && found.uid() == lock::user());
+        fs::symlink_metadata(&list).is_ok_and(|found| found.is_file() && found.uid() == identity::user());
     let text = if regular { fs::read(&list).unwrap_or_default() } else { Vec::new() };
     let noted: Option<Noted> = serde_json::from_slice(&text).ok();
     let own = noted.filter(|noted| mark(side).is_ok_and(|found| found == noted.mark));

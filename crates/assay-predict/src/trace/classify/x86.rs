@@ -40,7 +40,7 @@ fn repeats(instruction: &Instruction) -> bool {
 
 pub(super) fn whole(bytes: &[u8]) -> bool {
     let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
-    decoder.decode();
+    let _ = decoder.decode();
     decoder.last_error() != DecoderError::NoMoreBytes
 }
 

@@ -4,7 +4,7 @@ use super::controls::{Control, TokenTree};
 use super::lex::{Lexed, Token, TokenKind, lex};
 use super::{ColdFunction, Form, Hint, Scan, Span, Split, Unclear};
 use crate::language::Language;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// The most columns of a hint's text that are kept.
@@ -15,6 +15,8 @@ pub fn scan(text: &str, language: Language) -> Scan {
     let lexed = lex(text, language);
     let names = HintNames::of(&lexed, language);
     let mut source = TokenTree::new(&lexed.tokens, language);
+    let functions = Finder { source: &source, names: &names, language }.functions();
+    let names = HintNames { functions, ..names };
     let controls = source.controls();
     let finder = Finder { source: &source, names: &names, language };
     let mut hints: BTreeMap<usize, Hint> = BTreeMap::new();
@@ -33,11 +35,13 @@ pub fn scan(text: &str, language: Language) -> Scan {
 struct HintNames {
     language: Language,
     own: BTreeMap<String, bool>,
+    /// Functions that only have such a name, as `is_most_likely(word)`.
+    functions: BTreeSet<String>,
 }
 
 impl HintNames {
     fn of(lexed: &Lexed<'_>, language: Language) -> HintNames {
-        let mut names = HintNames { language, own: BTreeMap::new() };
+        let mut names = HintNames { language, own: BTreeMap::new(), functions: BTreeSet::new() };
         for tokens in &lexed.macros {
             let source = TokenTree::new(tokens, language);
             let Some(close) = source.mate(1).filter(|_| source.text(1) == "(") else { continue };
@@ -53,6 +57,9 @@ impl HintNames {
     fn expects(&self, name: &str) -> Option<bool> {
         if let Some(expected) = self.own.get(name) {
             return Some(*expected);
+        }
+        if self.functions.contains(name) {
+            return None;
         }
         if self.language != Language::C {
             return match name {
@@ -132,6 +139,24 @@ impl Finder<'_, '_, '_> {
         Hint { at: self.source.tokens[at].first, form, text, about }
     }
 
+    /// What this text declares as functions of such a name, but `likely` and its like themselves, and those that pass the
+    /// hint on.
+    fn functions(&self) -> BTreeSet<String> {
+        let named = (0..self.source.tokens.len()).filter(|&at| {
+            let is_hint = ["likely", "unlikely"].contains(&self.source.text(at));
+            self.is_call_of_expect(at) && !is_hint && self.is_defined_here(at) && !self.passes_on(at)
+        });
+        named.map(|at| self.source.text(at).to_owned()).collect()
+    }
+
+    /// The function that is defined here is nothing but a hint: `{ return __builtin_expect(x, 1); }`.
+    fn passes_on(&self, at: usize) -> bool {
+        let body =
+            self.source.mate(at + 1).map(|close| close + 1).filter(|&from| self.source.text(from) == "{");
+        let range = body.and_then(|from| Some(from..self.source.mate(from)?));
+        range.is_some_and(|mut range| range.any(|at| self.source.text(at).starts_with("__builtin_expect")))
+    }
+
     /// A definition or import of such a name, no use of it.
     fn is_defined_here(&self, at: usize) -> bool {
         let before = at.checked_sub(1).map_or("", |before| self.source.text(before));
@@ -142,8 +167,13 @@ impl Finder<'_, '_, '_> {
         before == "fn" || (is_typed && ["{", ";", "-"].contains(&after))
     }
 
+    /// A hint is of something, and nobody's method.
     fn is_call_of_expect(&self, at: usize) -> bool {
-        self.source.text(at + 1) == "(" && self.names.is_expect(self.source.text(at))
+        let is_method = at > 0 && [".", "->"].contains(&self.source.text(at - 1));
+        self.source.text(at + 1) == "("
+            && self.source.text(at + 2) != ")"
+            && !is_method
+            && self.names.is_expect(self.source.text(at))
     }
 
     fn split(&self, control: &Control, expects_yes: bool) -> Result<Split, Unclear> {
@@ -440,6 +470,23 @@ mod tests {
         // A name that means the opposite here.
         let text = "#define likely(x) __builtin_expect((x), 0)\nif (likely(a)) b();";
         assert_eq!(hints(text, Language::C), ["2:5 likely(a): no"]);
+    }
+
+    #[test]
+    fn a_function_with_such_a_name_is_no_hint() {
+        let defined = "static int is_most_likely(int x) { return x > 3; }\nint f(int x) { if (is_most_likely(x)) a(); }";
+        assert_eq!(hints(defined, Language::C), [""; 0]);
+        let declared = "bool most_unlikely(int x);\nint f(int x) { if (most_unlikely(x)) a(); }";
+        assert_eq!(hints(declared, Language::C), [""; 0]);
+        assert_eq!(hints("if (word.very_likely(x)) a();", Language::C), [""; 0]);
+        assert_eq!(hints("if (rain_likely()) a();", Language::C), [""; 0]);
+        // Unless it is one.
+        let passes = "static inline bool my_likely(bool x) { return __builtin_expect(x, 1); }\nint f(int x) { if (my_likely(x)) a(); }";
+        assert!(
+            hints(passes, Language::C).contains(&"2:20 my_likely(x): yes".to_owned()),
+            "{:?}",
+            hints(passes, Language::C)
+        );
     }
 
     #[test]
