@@ -93,7 +93,7 @@ impl<R: Read> CbpReader<R> {
         self.instructions += 1;
         self.since_branch = self.since_branch.saturating_add(1);
         let Some((class, target)) = outcome else { return Ok(None) };
-        let site = self.sites.number(pc, LENGTH, class, target);
+        let site = self.sites.number(pc, LENGTH, class, target.is_some(), target.unwrap_or(0));
         let site = site.map_err(|fault| TraceError::at_byte(place, fault))?;
         let gap = std::mem::take(&mut self.since_branch);
         let behind = pc.wrapping_add(LENGTH.into());

@@ -75,7 +75,7 @@ impl<R: Read> ChampSimReader<R> {
     /// The branch that waited is complete once the next address is known.
     fn arrive(&mut self, next: u64) -> Result<Option<Branch>, TraceFault> {
         let Some((_, pc, class, taken, gap)) = self.waiting.take() else { return Ok(None) };
-        let site = self.sites.number(pc, 0, class, taken.then_some(next))?;
+        let site = self.sites.number(pc, 0, class, taken, next)?;
         self.branches += 1;
         Ok(Some(Branch::new(pc, next, site, class, taken, gap)))
     }

@@ -121,7 +121,7 @@ fn parse_row(bytes: [u8; ROW_BYTES], sites: &mut Sites) -> Result<JiegecRow, Tra
     };
     let length = u8::try_from(length)
         .map_err(|_| TraceFault::Field { name: "the length of a branch", value: length.into() })?;
-    let site = sites.number(pc, length, class, Some(target))?;
+    let site = sites.number(pc, length, class, true, target)?;
     Ok(JiegecRow { pc, target, site, class })
 }
 

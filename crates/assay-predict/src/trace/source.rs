@@ -238,6 +238,12 @@ impl<R: Read> TraceBytes<R> {
         self.position += count as u64;
     }
 
+    /// Whole records that are at hand, at least one if the input has one; nothing is consumed.
+    pub(super) fn records<const N: usize>(&mut self) -> Result<&[[u8; N]], TraceError> {
+        self.peek(N)?;
+        Ok(self.buffer[self.start..self.end].as_chunks().0)
+    }
+
     /// The next `N` bytes, or `None` where the input ends before.
     pub(super) fn array<const N: usize>(&mut self) -> Result<Option<[u8; N]>, TraceError> {
         let bytes: Option<[u8; N]> = self.peek(N)?.try_into().ok();
@@ -249,8 +255,9 @@ impl<R: Read> TraceBytes<R> {
 }
 
 /// A little-endian word at an offset.
+#[inline]
 pub(super) fn word(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]))
+    u64::from_le_bytes(*bytes[at..].first_chunk().expect("the caller has looked"))
 }
 
 /// Dense numbers for the sites of an imported stream: one per address and class, in the order of first appearance.
@@ -259,46 +266,67 @@ pub(super) struct Sites {
     list: Vec<BranchSite>,
     numbers: HashMap<(u64, u8), u32>,
     /// The last site seen for each low part of the address: most look-ups end here.
-    recent: Vec<u32>,
+    recent: Vec<RecentSite>,
 }
 
-const RECENT: usize = 4096;
+/// A site that was seen lately, and whether all is known of it: a slot of its own, so that a look-up reads one line.
+#[derive(Clone, Copy)]
+struct RecentSite {
+    pc: u64,
+    number: u32,
+    class: Option<BranchClass>,
+    is_complete: bool,
+}
+
+const NOBODY: RecentSite = RecentSite { pc: 0, number: 0, class: None, is_complete: false };
+
+/// Slots, 256 KB: the programs of the championships have up to 20,000 sites in use.
+const RECENT: usize = 1 << 14;
 
 impl Sites {
-    /// The site of a branch; `target` is kept as that of a direct one if it was taken.
+    /// The site of a branch; its target is kept if it is direct and was taken.
+    #[inline]
     pub(super) fn number(
+        &mut self,
+        pc: u64,
+        length: u8,
+        class: BranchClass,
+        taken: bool,
+        target: u64,
+    ) -> Result<u32, TraceFault> {
+        // `&` and `|`: whether the branch was taken must not decide a jump of ours, which would be mispredicted as often.
+        match self.recent.get((pc ^ pc >> 14) as usize % RECENT) {
+            Some(site) if (site.pc == pc) & (site.class == Some(class)) & (site.is_complete | !taken) => {
+                Ok(site.number)
+            }
+            _ => self.look_up(pc, length, class, taken.then_some(target)),
+        }
+    }
+
+    #[cold]
+    fn look_up(
         &mut self,
         pc: u64,
         length: u8,
         class: BranchClass,
         target: Option<u64>,
     ) -> Result<u32, TraceFault> {
-        if self.recent.is_empty() {
-            self.recent = vec![u32::MAX; RECENT];
-        }
-        let slot = (pc ^ pc >> 12) as usize % RECENT;
-        let mut number = self.recent[slot];
-        if self.list.get(number as usize).is_none_or(|site| site.pc != pc || site.class != class) {
-            number = self.look_up(pc, length, class)?;
-            self.recent[slot] = number;
+        let fresh = self.list.len() as u32;
+        let number = *self.numbers.entry((pc, class.bits())).or_insert(fresh);
+        if number == fresh {
+            if self.list.len() == MAX_SITES {
+                return Err(TraceFault::TooMany { what: "places that branch", limit: MAX_SITES as u64 });
+            }
+            self.list.push(BranchSite { pc, length, class, target: None });
         }
         let site = &mut self.list[number as usize];
         if site.target.is_none() && !class.is_indirect() {
             site.target = target;
         }
-        Ok(number)
-    }
-
-    fn look_up(&mut self, pc: u64, length: u8, class: BranchClass) -> Result<u32, TraceFault> {
-        if let Some(&number) = self.numbers.get(&(pc, class.bits())) {
-            return Ok(number);
-        }
-        let number = self.list.len() as u32;
-        if self.list.len() == MAX_SITES {
-            return Err(TraceFault::TooMany { what: "places that branch", limit: MAX_SITES as u64 });
-        }
-        self.list.push(BranchSite { pc, length, class, target: None });
-        self.numbers.insert((pc, class.bits()), number);
+        let is_complete = class.is_indirect() || site.target.is_some();
+        self.recent.resize(RECENT, NOBODY);
+        self.recent[(pc ^ pc >> 14) as usize % RECENT] =
+            RecentSite { pc, number, class: Some(class), is_complete };
         Ok(number)
     }
 
@@ -331,11 +359,11 @@ mod tests {
     fn sites_are_told_apart_by_address_and_class_and_learn_their_target_when_taken() {
         let mut sites = Sites::default();
         let far = 8 + ((RECENT as u64) << 30);
-        assert_eq!(sites.number(8, 2, BranchClass::CONDITIONAL, None), Ok(0));
-        assert_eq!(sites.number(far, 2, BranchClass::CONDITIONAL, Some(1)), Ok(1));
-        assert_eq!(sites.number(8, 2, BranchClass::RETURN, Some(5)), Ok(2));
-        assert_eq!(sites.number(8, 2, BranchClass::CONDITIONAL, Some(9)), Ok(0));
-        assert_eq!(sites.number(8, 2, BranchClass::CONDITIONAL, Some(10)), Ok(0));
+        assert_eq!(sites.number(8, 2, BranchClass::CONDITIONAL, false, 0), Ok(0));
+        assert_eq!(sites.number(far, 2, BranchClass::CONDITIONAL, true, 1), Ok(1));
+        assert_eq!(sites.number(8, 2, BranchClass::RETURN, true, 5), Ok(2));
+        assert_eq!(sites.number(8, 2, BranchClass::CONDITIONAL, true, 9), Ok(0));
+        assert_eq!(sites.number(8, 2, BranchClass::CONDITIONAL, true, 10), Ok(0));
         assert_eq!(
             sites.list()[0],
             BranchSite { pc: 8, length: 2, class: BranchClass::CONDITIONAL, target: Some(9) }

@@ -224,7 +224,7 @@ fn node(line: &str, sites: &mut Sites) -> Result<(u32, NodeLine), Bt9Wrong> {
     let pc = number(Some(word(2))).ok_or_else(|| wrong("an address", 2))?;
     let length = word(5).parse().map_err(|_| wrong("the length of an instruction", 5))?;
     let class = class(word(7)).ok_or_else(|| wrong("a class like JMP+DIR+CND", 7))?;
-    let site = sites.number(pc, length, class, None).map_err(|fault| ("", Err(fault)))?;
+    let site = sites.number(pc, length, class, false, 0).map_err(|fault| ("", Err(fault)))?;
     Ok((id, Some((pc, class, site))))
 }
 
@@ -278,7 +278,7 @@ fn edges(
     // A taken edge knows the static target for certain; one that is not taken says it too, in the traces of the kit.
     for taken in [true, false] {
         for branch in found.iter().filter_map(|edge| edge.1.branch).filter(|branch| branch.taken() == taken) {
-            let numbered = sites.number(branch.pc, 0, branch.class(), Some(branch.target));
+            let numbered = sites.number(branch.pc, 0, branch.class(), true, branch.target);
             debug_assert_eq!(numbered, Ok(branch.site));
         }
     }

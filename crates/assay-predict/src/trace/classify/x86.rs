@@ -147,7 +147,7 @@ mod tests {
             assert!(whole(bytes), "{bytes:x?}");
             assert!((0..bytes.len()).all(|end| !whole(&bytes[..end])), "{bytes:x?}");
         }
-        assert!(whole(&[0x06])); // no instruction, however it goes on
+        assert!(whole(&[0x06, 0, 0])); // no instruction, however it goes on
     }
 
     #[test]
