@@ -1,5 +1,6 @@
 //! `assay trace`: streams of branches in files: recorded, described, converted, put through predictors.
 
+mod ahead;
 mod convert;
 mod info;
 mod record;

@@ -1,5 +1,6 @@
 //! A stored trace, whatever its format and packing.
 
+use super::ahead::ReadAhead;
 use assay_lab::lead::Misuse;
 use assay_linux::given;
 use assay_pure::trace::recognise::LOOK;
@@ -41,16 +42,16 @@ impl Packing {
     fn unpack(self, file: BufReader<File>) -> std::io::Result<Bytes> {
         Ok(match self {
             Packing::None => Box::new(file),
-            Packing::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(file)),
+            Packing::Gzip => Box::new(ReadAhead::new(flate2::bufread::MultiGzDecoder::new(file))?),
             Packing::Xz => {
                 let stream =
                     liblzma::stream::Stream::new_stream_decoder(XZ_MEMORY, liblzma::stream::CONCATENATED)?;
-                Box::new(liblzma::bufread::XzDecoder::new_stream(file, stream))
+                Box::new(ReadAhead::new(liblzma::bufread::XzDecoder::new_stream(file, stream))?)
             }
             Packing::Zstd => {
                 let mut decoder = zstd::Decoder::with_buffer(file)?;
                 decoder.window_log_max(ZSTD_WINDOW)?;
-                Box::new(decoder)
+                Box::new(ReadAhead::new(decoder)?)
             }
         })
     }
