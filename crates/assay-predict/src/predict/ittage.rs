@@ -7,9 +7,9 @@
 //!
 //! Source: A. Seznec, "A 64-Kbytes ITTAGE indirect branch predictor" (JWAC-2, 2011), and the 64 KB predictor by the same
 //! author published by INRIA under BSD-3 in the CBP2025 simulator (lib/ittage.h), whose parameters and order of
-//! decisions this follows. Known limits: conditional branches are not in its history, as there. Checked: equal target
-//! by target to that predictor on two streams (`golden_ittage`). The program of 2011 is another, with 16 tables:
-//! docs/methodology/branches.md.
+//! decisions this follows. Known limits, as there: conditional branches are neither in its history nor judged, also where
+//! they are indirect (A32 has such). Checked: equal target by target to that program on the golden streams and on those
+//! of random programs (`golden_ittage`). The program of 2011 is another, with 16 tables: docs/methodology/branches.md.
 
 use super::tage::Tape;
 use super::{PredictionKind, PredictorEntry, TargetMember, TargetPredictor};
@@ -18,8 +18,8 @@ use crate::trace::Branch;
 /// The names of this family.
 pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     name: "ittage",
-    what: "ITTAGE: 9 tables of 1024 targets over histories of 0 to 300 bits of unconditional branches (64 KB class)",
-    source: "Seznec, JWAC-2, 2011; INRIA's own program of 2018",
+    what: "INRIA's ITTAGE of 2018: targets of unconditional indirect branches, 9 tables of 1024, histories to 300 bits",
+    source: "Seznec, JWAC-2, 2011; INRIA's program of 2018 (lib/ittage.h of CBP2025), not that of 2011",
     judges: &[PredictionKind::Target],
     make: || Box::new(TargetMember(Ittage::new())),
 }];

@@ -5,12 +5,13 @@
 //!
 //! Sources: A. Seznec's predictor of CBP-5 ("TAGE-SC-L branch predictors again", 2016) as gem5's models of both sizes
 //! (src/cpu/pred, BSD-3-Clause), Scarab's template (MIT) and CBP-NG's descendant of it (MIT-style) describe it; which of
-//! them is right where they differ was decided by the golden streams. The structure, the vector-friendly folds and the code are our own.
+//! them is right where they differ was decided by the golden streams and, for the random numbers of 8 KB, by the state
+//! of the published program while it ran. The structure, the vector-friendly folds and the code are our own.
 //!
-//! Known limits: updates are immediate, as in the championship; a real pipeline learns later. In 8 KB counts come
-//! within 1 % of the published program's; what differs is probably the order of its pseudo-random draws.
+//! Known limits: updates are immediate, as in the championship; a real pipeline learns later.
 //!
-//! Checked: `golden_tage_sc_l` compares counts and every prediction with those of the published program.
+//! Checked: `golden_tage_sc_l` compares every prediction with those of the published programs on the golden streams, and
+//! counts and hashes on streams of random programs, which have what those lack (docs/methodology/branches.md).
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays in step, for vector instructions")]
 
 pub mod base;

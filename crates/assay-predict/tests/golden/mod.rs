@@ -1,6 +1,7 @@
 //! The golden streams and what reference predictors made of them (fixtures/traces/README.md).
 
 pub mod synthetic;
+pub mod wild;
 
 use assay_predict::trace::{Branch, BranchSite, sbbt};
 use std::path::PathBuf;

@@ -2,10 +2,10 @@
 //! calls, returns. 256 functions are called at random; each has its own loop.
 
 /// Xorshift64*, seeded with a constant.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;

@@ -285,12 +285,32 @@ fn index_and_tag_are_the_address_and_folds_of_the_history() {
         let place = ((u128::from(pc) * 0x9e37_79b9_7f4a_7c15) >> 32) as u32;
         for (table, length) in [8, 16, 32].into_iter().enumerate() {
             let fold = |width| tage.register().fold(length, width);
-            let index = (fold(4) ^ place) % 16 + table as u32 * 16;
+            let index = (fold(13) ^ fold(13) >> 6 ^ place) % 16 + table as u32 * 16;
             let tag = (fold(8) ^ (fold(7) * 2) ^ (place >> 16)) % 256;
             assert_eq!(u32::from(tage.lookup.index[table]), index, "table {table} after {nth}");
             assert_eq!(u32::from(tage.lookup.tags[table] ^ HELD), tag, "table {table} after {nth}");
         }
         assert_eq!(tage.lookup.base as u64, (pc ^ pc >> 2) % 16);
+    }
+}
+
+/// What a loop needs to be told from its iterations: a history of the same two bits again and again behind other ones.
+#[test]
+fn iterations_of_a_loop_of_two_branches_find_sets_of_their_own() {
+    let mut geometry = geometry();
+    geometry.tables[2].length = 210;
+    for sets_log2 in [9, 10, 11, 12, 13] {
+        geometry.tables[2].sets_log2 = sets_log2;
+        let mut tage: Small = Tage::new(geometry.clone(), Directions);
+        (0..200).for_each(|nth: u64| tage.track(&branch(nth * nth % 7 < 3)));
+        let mut sets = std::collections::BTreeSet::new();
+        for _ in 0..34 {
+            tage.predict(0x40_1234, 0);
+            sets.insert(tage.lookup.index[2]);
+            tage.track(&branch(true));
+            tage.track(&branch(false));
+        }
+        assert!(sets.len() >= 26, "{} sets of 2^{sets_log2} for 34 iterations", sets.len());
     }
 }
 

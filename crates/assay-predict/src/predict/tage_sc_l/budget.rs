@@ -46,6 +46,10 @@ pub trait Budget: Sized + 'static {
     const USEFUL_TOP: u8;
     /// Binary logarithm of the entries of the loop table.
     const LOOP_LOG: u32;
+    /// Counters of whether new entries yield to the alternate.
+    const YIELDS: u64;
+    /// The table whose tag of the branch at hand is laid over each pseudo-random number; 0 if none is.
+    const STIRRING_TABLE: u32;
 
     /// The folds of its histories.
     type Folds: Folds;

@@ -67,6 +67,8 @@ impl Budget for Kb64 {
     const BASE_LOG: u32 = 13;
     const USEFUL_TOP: u8 = 1;
     const LOOP_LOG: u32 = 5;
+    const YIELDS: u64 = 16;
+    const STIRRING_TABLE: u32 = 0;
     const UNSURE_IS_USELESS: bool = false;
     type Folds = Folds64;
     type Components = Components64;

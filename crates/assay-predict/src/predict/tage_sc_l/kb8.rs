@@ -97,6 +97,8 @@ impl Budget for Kb8 {
     const BASE_LOG: u32 = 12;
     const USEFUL_TOP: u8 = 3;
     const LOOP_LOG: u32 = 3;
+    const YIELDS: u64 = 8;
+    const STIRRING_TABLE: u32 = 13;
     const UNSURE_IS_USELESS: bool = true;
     type Folds = Folds8;
     type Components = Components8;

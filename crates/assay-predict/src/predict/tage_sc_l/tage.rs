@@ -120,7 +120,9 @@ impl<B: Budget> PublishedTage<B> {
     /// The next pseudo-random number.
     #[inline(always)]
     pub fn roll(&mut self) -> u32 {
-        self.dice.roll(self.history.path(), self.history.pushed())
+        let stirs = B::STIRRING_TABLE != 0;
+        let tag = if stirs { self.found.tags[TableLayout::<B>::lane(B::STIRRING_TABLE)] } else { 0 };
+        self.dice.roll(self.history.path(), self.history.pushed(), tag)
     }
 
     /// The prediction for the branch at `pc`.
@@ -430,6 +432,6 @@ impl<B: Budget> DirectionPredictor for PublishedTage<B> {
             .sum();
         let longest = B::LENGTHS.iter().copied().max().unwrap_or(0);
         let registers = u64::from(longest) + u64::from(B::PATH_MASK.count_ones()) + 10 + 32;
-        tagged + self.base.storage_bits() + registers + self.yields.len() as u64 * 5
+        tagged + self.base.storage_bits() + registers + B::YIELDS * 5
     }
 }
