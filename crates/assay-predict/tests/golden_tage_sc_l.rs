@@ -54,8 +54,8 @@ fn tage_of_8_kb_equals_the_published_one() {
     equals_the_published(PublishedTage::<Kb8>::new, "TAGE-SC-L-8KB-Only-TAGE");
 }
 
-/// What the published programs made of the first 60,000 branches of the streams of [`wild`], by seed: mispredictions and
-/// hash of the predictions. In the order of 8 KB, its TAGE alone, 64 KB, its TAGE alone. The programs were compiled by
+/// What the published programs made of the first 60,000 branches of the streams of [`wild`], by seed: mispredictions
+/// and hash of the predictions. In the order of 8 KB, its TAGE alone, 64 KB, its TAGE alone. The programs were compiled by
 /// gcc 12 and called as for golden.csv, 2026-11-26.
 const WILD: [(u64, [(u64, u64); 4]); 10] = [
     (

@@ -7,8 +7,8 @@
 //!
 //! Source: A. Seznec, "A 64-Kbytes ITTAGE indirect branch predictor" (JWAC-2, 2011), and the 64 KB predictor by the same
 //! author published by INRIA under BSD-3 in the CBP2025 simulator (lib/ittage.h), whose parameters and order of
-//! decisions this follows. Known limits, as there: conditional branches are neither in its history nor judged, also where
-//! they are indirect (A32 has such). Checked: equal target by target to that program on the golden streams and on those
+//! decisions this follows. Known limits, as there: conditional branches are neither in its history nor judged, even
+//! where they are indirect (A32 has such). Checked: equal target by target to that program on the golden streams and on those
 //! of random programs (`golden_ittage`). The program of 2011 is another, with 16 tables: docs/methodology/branches.md.
 
 use super::tage::Tape;

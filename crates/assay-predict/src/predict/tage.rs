@@ -36,9 +36,9 @@ pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
 
 /// Set in the tags of entries, so that an entry never written matches nothing.
 const HELD: u16 = 0x8000;
-/// The width that histories are folded to for an index: odd, and wider than most indices. Iterations of a loop turn a fold
-/// by as many bits each, so one whose width shares a divisor with them comes back to the same few sets: with 12 bits, a
-/// loop of two branches had 3 sets for its 34 iterations, and 65,252 mispredictions instead of 31,483 (SHORT_MOBILE-3).
+/// The width that histories are folded to for an index: a prime, and wider than most indices. Each iteration of a loop
+/// turns a fold by the same number of bits; where that and the width have a divisor in common, it comes back to a few
+/// sets again and again. With 12 bits, 34 iterations of two branches shared 3 of them (docs/methodology/branches.md).
 const INDEX_FOLD: u32 = 13;
 /// What an index has no room for is laid over its bits from this far down.
 const INDEX_LAPS: u32 = 6;

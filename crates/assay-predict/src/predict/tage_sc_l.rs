@@ -10,8 +10,8 @@
 //!
 //! Known limits: updates are immediate, as in the championship; a real pipeline learns later.
 //!
-//! Checked: `golden_tage_sc_l` compares every prediction with those of the published programs on the golden streams, and
-//! counts and hashes on streams of random programs, which have what those lack (docs/methodology/branches.md).
+//! Checked: `golden_tage_sc_l` compares every prediction with those of the published programs on the golden streams,
+//! and counts and hashes on streams of random programs, which have what those lack (docs/methodology/branches.md).
 #![allow(clippy::needless_range_loop, reason = "lanes of several arrays in step, for vector instructions")]
 
 pub mod base;

@@ -71,7 +71,8 @@ fn program(random: &mut Random) -> Vec<Site> {
     let mut pc = base;
     let mut site = |_| {
         pc = pc.wrapping_add(step * (1 + (random.next() >> 32) % 7));
-        let mut target = |_| pc.wrapping_add(((random.next() >> 32) % 4096).wrapping_sub(2048).wrapping_mul(step));
+        let mut target =
+            |_| pc.wrapping_add(((random.next() >> 32) % 4096).wrapping_sub(2048).wrapping_mul(step));
         let targets = std::array::from_fn(|nth| target(nth));
         let class = class(random);
         Site { pc, class, targets, habit: habit(random, noise), executed: 0, trips: 5 }
