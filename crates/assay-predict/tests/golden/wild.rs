@@ -57,7 +57,7 @@ fn habit(random: &mut Random, noise: u64) -> Habit {
         }
         2 => Habit::Pattern { bits: bits >> 24, length: 1 + few },
         3 => Habit::Biased([0, 1, 4, 16, 200, 250, 255, 256][few as usize & 7]),
-        4 | 5 => Habit::Correlated(1 << (few * 2) | 1 << (bits >> 40 & 7) | u64::from(few & 1) << 60),
+        4 | 5 => Habit::Correlated(1 << (few * 2) | 1 << (bits >> 40 & 7) | (few & 1) << 60),
         6 => Habit::Changing,
         _ => Habit::Biased(256 * (few & 1)),
     }
@@ -71,9 +71,9 @@ fn program(random: &mut Random) -> Vec<Site> {
     let mut pc = base;
     let mut site = |_| {
         pc = pc.wrapping_add(step * (1 + (random.next() >> 32) % 7));
-        let mut target =
+        let target =
             |_| pc.wrapping_add(((random.next() >> 32) % 4096).wrapping_sub(2048).wrapping_mul(step));
-        let targets = std::array::from_fn(|nth| target(nth));
+        let targets = std::array::from_fn(target);
         let class = class(random);
         Site { pc, class, targets, habit: habit(random, noise), executed: 0, trips: 5 }
     };
