@@ -4,7 +4,10 @@
 // decodes it with every decoder in an order of its own: once unmeasured, then often enough for about a millisecond.
 // Every decoder's values are compared with the generator's before it is timed.
 //
-// Use: side_by_side VALUES REPEATS SHAPES PEERS...     see run.sh
+// With a PIECE, the stream is cut into buffers of so many values, each decoded by a call of its own into slots of its
+// own: what short messages cost that are not the same again and again.
+//
+// Use: side_by_side VALUES REPEATS SHAPES PIECE PEERS...     see run.sh
 
 #define _GNU_SOURCE // RTLD_LOCAL, MAP_ANONYMOUS
 
@@ -131,7 +134,16 @@ static double now_ns(void) {
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-static size_t decode(const struct decoder *by, const uint8_t *data, size_t size, uint32_t *out, size_t count) {
+// A stream, cut into pieces of `piece` values: piece i is from starts[i] to starts[i + 1].
+struct stream {
+    const uint8_t *data;
+    size_t size;
+    size_t count;
+    size_t piece;
+    const uint32_t *starts;
+};
+
+static size_t decode_one(const struct decoder *by, const uint8_t *data, size_t size, uint32_t *out, size_t count) {
     if (by->own == NULL) {
         return by->peer(data, size, out, count);
     }
@@ -139,20 +151,36 @@ static size_t decode(const struct decoder *by, const uint8_t *data, size_t size,
     return result.status == SIMD_VARINT_OK ? result.values : 0;
 }
 
-static double measure(const struct decoder *by, const uint8_t *data, size_t size, const uint32_t *values, uint32_t *out,
-                      size_t count) {
+static size_t decode(const struct decoder *by, const struct stream *stream, uint32_t *out) {
+    if (stream->starts == NULL) {
+        return decode_one(by, stream->data, stream->size, out, stream->count);
+    }
+    size_t done = 0;
+    for (size_t i = 0; done < stream->count; i++) {
+        const uint8_t *const data = stream->data + stream->starts[i];
+        const size_t count = stream->count - done < stream->piece ? stream->count - done : stream->piece;
+        if (decode_one(by, data, stream->starts[i + 1] - stream->starts[i], out + done, count) != count) {
+            return 0;
+        }
+        done += count;
+    }
+    return done;
+}
+
+static double measure(const struct decoder *by, const struct stream *stream, const uint32_t *values, uint32_t *out) {
+    const size_t count = stream->count;
     memset(out, 0xa5, count * sizeof *out);
-    if (decode(by, data, size, out, count) != count || memcmp(out, values, count * sizeof *out) != 0) {
+    if (decode(by, stream, out) != count || memcmp(out, values, count * sizeof *out) != 0) {
         fprintf(stderr, "side_by_side: %s gives other values\n", by->name);
         exit(1);
     }
     double start = now_ns();
-    decode(by, data, size, out, count);
+    decode(by, stream, out);
     double took = now_ns() - start;
     const unsigned times = took > 1e6 ? 1 : (unsigned)(1e6 / (took + 1)) + 1;
     start = now_ns();
     for (unsigned i = 0; i < times; i++) {
-        decode(by, data, size, out, count);
+        decode(by, stream, out);
     }
     return (now_ns() - start) / times / (double)count;
 }
@@ -190,21 +218,69 @@ static void add_peer(const char *path) {
     decoders[decoder_count++] = peer;
 }
 
+static void print_heading(const char *what, const bool *chosen) {
+    printf("%-22s", what);
+    for (size_t s = 0; s < SHAPES; s++) {
+        if (chosen[s]) {
+            printf(" %15s", shapes[s].name);
+        }
+    }
+    printf("\n");
+}
+
+// Each repeat's ratio first, then their median: a slow minute weighs on both.
+static void print_ratios(unsigned repeats, const bool *chosen) {
+    double *const ratios = calloc(repeats, sizeof *ratios);
+    print_heading("time / loop's", chosen);
+    for (size_t d = 1; d < decoder_count; d++) {
+        printf("%-22s", decoders[d].name);
+        for (size_t s = 0; s < SHAPES; s++) {
+            if (chosen[s]) {
+                for (unsigned r = 0; r < repeats; r++) {
+                    ratios[r] = decoders[d].ns[s][r] / decoders[0].ns[s][r];
+                }
+                qsort(ratios, repeats, sizeof *ratios, ascending);
+                printf(" %15.3f", ratios[repeats / 2]);
+            }
+        }
+        printf("\n");
+    }
+    free(ratios);
+}
+
+// Sorts them: after the ratios.
+static void print_times(unsigned repeats, const bool *chosen) {
+    print_heading("ns per value", chosen);
+    for (size_t d = 0; d < decoder_count; d++) {
+        printf("%-22s", decoders[d].name);
+        for (size_t s = 0; s < SHAPES; s++) {
+            if (chosen[s]) {
+                double *const ns = decoders[d].ns[s];
+                qsort(ns, repeats, sizeof *ns, ascending);
+                printf("   %5.3f (%5.3f)", ns[repeats / 2], ns[0]);
+            }
+        }
+        printf("\n");
+    }
+}
+
 int main(int argc, char **argv) {
-    if (argc < 4) {
-        fprintf(stderr, "use: side_by_side VALUES REPEATS SHAPES PEERS...\n");
+    if (argc < 5) {
+        fprintf(stderr, "use: side_by_side VALUES REPEATS SHAPES PIECE PEERS...     a PIECE of 0: no pieces\n");
         return 2;
     }
     const size_t count = (size_t)strtoul(argv[1], NULL, 10);
     const unsigned repeats = (unsigned)strtoul(argv[2], NULL, 10);
+    const size_t piece = (size_t)strtoul(argv[4], NULL, 10);
     add_own();
-    for (int i = 4; i < argc; i++) {
+    for (int i = 5; i < argc; i++) {
         add_peer(argv[i]);
     }
     uint32_t *const values = pages(count * sizeof *values + SLACK);
     uint32_t *const out = pages(count * sizeof *out + SLACK);
     uint8_t *const data = pages(count * MAX_BYTES + SLACK);
     uint8_t *const other = pages(count * MAX_BYTES * 2 + SLACK);
+    uint32_t *const starts = pages((piece == 0 ? 1 : count / piece + 2) * sizeof *starts);
     bool chosen[SHAPES];
     for (size_t s = 0; s < SHAPES; s++) {
         chosen[s] = strcmp(argv[3], "all") == 0 || strstr(argv[3], shapes[s].name) != NULL;
@@ -221,7 +297,17 @@ int main(int argc, char **argv) {
             for (size_t i = 0; i < count; i++) {
                 values[i] = shapes[s].draw();
             }
-            const size_t size = encode_varints(values, count, data);
+            struct stream stream = {.data = data, .count = count, .piece = piece};
+            for (size_t i = 0; piece != 0 && i < count; i += piece) {
+                const size_t values_left = count - i < piece ? count - i : piece;
+                starts[i / piece] = (uint32_t)stream.size;
+                stream.size += encode_varints(values + i, values_left, data + stream.size);
+                starts[i / piece + 1] = (uint32_t)stream.size;
+                stream.starts = starts;
+            }
+            if (piece == 0) {
+                stream.size = encode_varints(values, count, data);
+            }
             size_t order[MAX_DECODERS];
             for (size_t d = 0; d < decoder_count; d++) { // the inside-out shuffle
                 const size_t at = next_random() % (d + 1);
@@ -231,31 +317,15 @@ int main(int argc, char **argv) {
             for (size_t d = 0; d < decoder_count; d++) {
                 struct decoder *const by = &decoders[order[d]];
                 if (by->encode != NULL) {
-                    const size_t other_size = by->encode(values, count, other);
-                    by->ns[s][r] = measure(by, other, other_size, values, out, count);
+                    const struct stream theirs = {.data = other, .size = by->encode(values, count, other), .count = count};
+                    by->ns[s][r] = measure(by, &theirs, values, out);
                 } else {
-                    by->ns[s][r] = measure(by, data, size, values, out, count);
+                    by->ns[s][r] = measure(by, &stream, values, out);
                 }
             }
         }
     }
-    printf("%-22s", "ns per value");
-    for (size_t s = 0; s < SHAPES; s++) {
-        if (chosen[s]) {
-            printf(" %15s", shapes[s].name);
-        }
-    }
-    printf("\n");
-    for (size_t d = 0; d < decoder_count; d++) {
-        printf("%-22s", decoders[d].name);
-        for (size_t s = 0; s < SHAPES; s++) {
-            if (chosen[s]) {
-                double *const ns = decoders[d].ns[s];
-                qsort(ns, repeats, sizeof *ns, ascending);
-                printf("   %5.3f (%5.3f)", ns[repeats / 2], ns[0]);
-            }
-        }
-        printf("\n");
-    }
+    print_ratios(repeats, chosen);
+    print_times(repeats, chosen);
     return 0;
 }

@@ -24,36 +24,29 @@ SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE uint64_t sum_of(const uint64_t *value
     return sum;
 }
 
-static uint64_t first_over_long(const uint8_t *data, size_t from) {
-    const uint8_t *start = data + from;
-    uint64_t value;
-    for (const uint8_t *at = start; (at = varint_read_by_byte(start, &value)) != NULL;) {
-        start = at;
-    }
-    return varint_error_answer(VARINT_OVER_LONG, (size_t)(start - data));
-}
-
-// The blocks first, buffer by buffer, then the tail; both end before a block with an over-long value.
-#define DECODE(blocks, tail)                                                                            \
-    const size_t complete = varint_complete_size(data, size);                                          \
-    uint64_t values[BUFFER];                                                                            \
-    uint64_t sum = 0, count = 0;                                                                        \
-    size_t done = 0;                                                                                    \
-    struct simd_varint_place place;                                                                     \
-    do {                                                                                                \
-        place = blocks;                                                                                 \
-        sum += sum_of(values, place.values);                                                            \
-        count += place.values;                                                                          \
-        done += place.bytes;                                                                            \
-    } while (place.values > 0);                                                                         \
-    do {                                                                                                \
-        const struct simd_varint_place start = {0, 0};                                                  \
-        place = tail;                                                                                   \
-        sum += sum_of(values, place.values);                                                            \
-        count += place.values;                                                                          \
-        done += place.bytes;                                                                            \
-    } while (place.values > 0);                                                                         \
-    return done < complete ? first_over_long(data, done) : varint_answer(sum, count, complete, size)
+// The blocks first, buffer by buffer, then the tail, which ends before an over-long value, then the byte loop.
+#define DECODE(blocks, tail)                                                                               \
+    const size_t complete = varint_complete_size(data, size);                                              \
+    uint64_t values[BUFFER];                                                                               \
+    uint64_t sum = 0, count = 0;                                                                           \
+    size_t done = 0;                                                                                       \
+    const struct simd_varint_place start = {0, 0};                                                         \
+    struct simd_varint_place place;                                                                        \
+    do {                                                                                                   \
+        place = blocks;                                                                                    \
+        sum += sum_of(values, place.values);                                                               \
+        count += place.values;                                                                             \
+        done += place.bytes;                                                                               \
+    } while (place.values > 0);                                                                            \
+    struct simd_varint_result rest;                                                                        \
+    do {                                                                                                   \
+        rest = simd_varint_finish_u64(data + done, complete - done, values, BUFFER, tail);                 \
+        sum += sum_of(values, rest.values);                                                                \
+        count += rest.values;                                                                              \
+        done += rest.bytes;                                                                                \
+    } while (rest.status == SIMD_VARINT_FULL);                                                             \
+    return rest.status == SIMD_VARINT_OVER_LONG ? varint_error_answer(VARINT_OVER_LONG, done)              \
+                                                : varint_answer(sum, count, complete, size)
 
 SIMD_VARINT_TARGET_AVX2 uint64_t decode_avx2(const uint8_t *data, size_t size) {
     DECODE(simd_varint_blocks_u64_avx2(data + done, complete - done, values, BUFFER, 1),

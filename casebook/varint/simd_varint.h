@@ -143,6 +143,7 @@ static inline struct simd_varint_result simd_varint_finish_u64(const uint8_t *da
 #define SIMD_VARINT_STRIDE_U32 60u
 #define SIMD_VARINT_STRIDE_U64 55u
 #define SIMD_VARINT_FEW 13             // values of a block up to which AVX2 takes them one by one, if any has five bytes
+#define SIMD_VARINT_SPARE_AVX2 16u      // slots that the AVX2 kernels need for a block, beyond its values
 #define SIMD_VARINT_BEHIND 8u          // readable bytes behind a block that the AVX2 kernels need
 
 // Bytes up to and including the last one that ends a value: what begins before that point also ends before it.
@@ -314,9 +315,9 @@ static const uint64_t simd_varint_set_bits[256] = {
     0x70605040302, 0x7060504030200, 0x7060504030201, 0x706050403020100,
 };
 
-// The values that begin in the eight bytes at `at`, of at most four (`fives`: five) bytes each; 16 bytes are read.
-SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE __m256i simd_varint_group_avx2(const uint8_t *at, uint64_t starts, int fives) {
-    const __m256i bytes = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)at));
+// The values that begin in the first eight of 16 bytes, of at most four (`fives`: five) bytes each.
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE __m256i simd_varint_lanes_avx2(__m128i sixteen, uint64_t starts, int fives) {
+    const __m256i bytes = _mm256_broadcastsi128_si256(sixteen);
     const __m256i places = _mm256_set1_epi64x((int64_t)simd_varint_set_bits[starts & 0xff]);
     const __m256i first = _mm256_shuffle_epi8(
         places, _mm256_setr_epi64x(0x0101010100000000, 0x0303030302020202, 0x0505050504040404, 0x0707070706060606));
@@ -324,8 +325,10 @@ SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE __m256i simd_varint_group_avx2(const 
     // Below a lane's lowest stop bit all bits are its own; the groups of seven bits above it are cleared with the flags.
     const __m256i stops = _mm256_andnot_si256(lanes, _mm256_set1_epi8((char)0x80));
     const __m256i below = _mm256_and_si256(_mm256_sub_epi32(stops, _mm256_set1_epi32(1)), _mm256_set1_epi8(0x7f));
-    const __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi16((short)0x8001), _mm256_and_si256(lanes, below)); // 1 and 2^7
-    const __m256i joined = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x40000001));                               // 1 and 2^14
+    const __m256i weights_7 = _mm256_set1_epi16((short)0x8001); // 1 and 2^7
+    const __m256i weights_14 = _mm256_set1_epi32(0x40000001);   // 1 and 2^14
+    const __m256i pairs = _mm256_maddubs_epi16(weights_7, _mm256_and_si256(lanes, below));
+    const __m256i joined = _mm256_madd_epi16(pairs, weights_14);
     if (!fives) {
         return joined;
     }
@@ -333,6 +336,11 @@ SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE __m256i simd_varint_group_avx2(const 
     const __m256i fifth = _mm256_shuffle_epi8(bytes, _mm256_add_epi8(first, _mm256_set1_epi32(0x04808080)));
     const __m256i has_fifth = _mm256_cmpeq_epi32(stops, _mm256_setzero_si256());
     return _mm256_or_si256(joined, _mm256_slli_epi32(_mm256_and_si256(fifth, has_fifth), 4));
+}
+
+// The same of the 16 bytes at `at`.
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE __m256i simd_varint_group_avx2(const uint8_t *at, uint64_t starts, int fives) {
+    return simd_varint_lanes_avx2(_mm_loadu_si128((const __m128i *)(const void *)at), starts, fives);
 }
 
 SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE uint32_t *simd_varint_group_u32_avx2(const uint8_t *at, uint64_t starts, uint32_t *out, int fives) {
@@ -393,11 +401,15 @@ SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE struct simd_varint_place
 simd_varint_blocks_u32_avx2(const uint8_t *data, size_t complete, uint32_t *out, size_t capacity, int fast_pext) {
     struct simd_varint_place place = {0, 0};
     uint64_t begins = 1; // a value begins with the block
-    while (complete - place.bytes >= SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND && capacity - place.values >= SIMD_VARINT_BLOCK) {
+    while (complete - place.bytes >= SIMD_VARINT_BLOCK) {
+        const size_t room = capacity - place.values;
         const uint8_t *const at = data + place.bytes;
         uint32_t *const to = out + place.values;
         const struct simd_varint_masks masks = simd_varint_masks_avx2(at, 0x0f);
         if ((masks.more | (begins ^ 1)) == 0) {
+            if (room < SIMD_VARINT_BLOCK) {
+                break;
+            }
             for (unsigned i = 0; i < SIMD_VARINT_BLOCK; i += 8) {
                 const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(at + i));
                 _mm256_storeu_si256((__m256i *)(void *)(to + i), _mm256_cvtepu8_epi32(bytes));
@@ -406,15 +418,19 @@ simd_varint_blocks_u32_avx2(const uint8_t *data, size_t complete, uint32_t *out,
             place.values += SIMD_VARINT_BLOCK;
             continue;
         }
-        if (simd_varint_bad_u32(masks.more, masks.above)) {
+        if (complete - place.bytes < SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND || simd_varint_bad_u32(masks.more, masks.above)) {
             break;
         }
         const uint64_t ends = ~masks.more;
         const uint64_t starts = _bzhi_u64(ends << 1 | begins, SIMD_VARINT_STRIDE_U32_AVX2);
+        const size_t count = (size_t)_mm_popcnt_u64(starts);
+        if (room < count + SIMD_VARINT_SPARE_AVX2) {
+            break;
+        }
         simd_varint_store_u32_avx2(at, starts, masks.more, to, fast_pext);
         begins = ends >> (SIMD_VARINT_STRIDE_U32_AVX2 - 1) & 1;
         place.bytes += SIMD_VARINT_STRIDE_U32_AVX2;
-        place.values += (size_t)_mm_popcnt_u64(starts);
+        place.values += count;
     }
     return simd_varint_settle(data, place, begins);
 }
@@ -423,7 +439,7 @@ SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE struct simd_varint_place
 simd_varint_blocks_u64_avx2(const uint8_t *data, size_t complete, uint64_t *out, size_t capacity, int fast_pext) {
     struct simd_varint_place place = {0, 0};
     uint64_t begins = 1;
-    while (complete - place.bytes >= SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND && capacity - place.values >= SIMD_VARINT_BLOCK) {
+    while (complete - place.bytes >= SIMD_VARINT_BLOCK && capacity - place.values >= SIMD_VARINT_BLOCK) {
         const uint8_t *const at = data + place.bytes;
         uint64_t *const to = out + place.values;
         const struct simd_varint_masks masks = simd_varint_masks_avx2(at, 0x01);
@@ -437,7 +453,7 @@ simd_varint_blocks_u64_avx2(const uint8_t *data, size_t complete, uint64_t *out,
             place.values += SIMD_VARINT_BLOCK;
             continue;
         }
-        if (simd_varint_bad_u64(masks.more, masks.above)) {
+        if (complete - place.bytes < SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND || simd_varint_bad_u64(masks.more, masks.above)) {
             break;
         }
         const uint64_t ends = ~masks.more;
@@ -450,73 +466,201 @@ simd_varint_blocks_u64_avx2(const uint8_t *data, size_t complete, uint64_t *out,
     return simd_varint_settle(data, place, begins);
 }
 
-// What fits of the last block: of the values at `starts` as many as there is room for, which is at least one.
-struct simd_varint_part {
-    uint64_t starts;
-    size_t values;
-    size_t bytes;
+// Bytes 0 to 15, and then what a byte shuffle makes zeros of: 16 bytes from the n-th on move 16 bytes down by n.
+static const uint8_t simd_varint_slide[32] = {
+    0,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,   14,   15,
+    0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
 };
 
-SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE struct simd_varint_part simd_varint_part_avx2(uint64_t starts, uint64_t more, size_t room) {
-    struct simd_varint_part part;
-    part.values = (size_t)_mm_popcnt_u64(starts);
-    if (part.values > room) {
-        const uint64_t beyond = _pdep_u64(UINT64_C(1) << room, starts);
-        part.starts = starts & (beyond - 1);
-        part.values = room;
-        part.bytes = (size_t)_tzcnt_u64(beyond);
-        return part;
+// The last `left` bytes of the data, fewer than 16, with zeros behind them. Reads nothing outside the data, which has
+// eight bytes or more: the last 16 are loaded and moved down, which takes no copy and no branch for each byte.
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE __m128i simd_varint_last_avx2(const uint8_t *data, size_t complete, size_t left) {
+    if (complete >= 16) {
+        const __m128i last = _mm_loadu_si128((const __m128i *)(const void *)(data + complete - 16));
+        const uint8_t *const down = simd_varint_slide + 16 - left;
+        return _mm_shuffle_epi8(last, _mm_loadu_si128((const __m128i *)(const void *)down));
     }
-    const uint64_t last = 63 - _lzcnt_u64(starts);
-    part.starts = starts;
-    part.bytes = (size_t)(last + _tzcnt_u64(~more >> last) + 1);
-    return part;
+    uint64_t low, high;
+    memcpy(&low, data, sizeof low);
+    memcpy(&high, data + complete - 8, sizeof high);
+    high = high >> 8 >> 8 * (15 - complete); // in two steps: all of it where there are 8 bytes
+    return _mm_set_epi64x((int64_t)high, (int64_t)low);
 }
 
-// The last bytes, copied to where there is enough behind them, and the last slots.
+// The first `count` of eight values at `lanes`, at most seven, of `width` bytes each. Branches on the count once or
+// twice, as a loop's branch would be mispredicted at every end.
+SIMD_VARINT_INLINE void simd_varint_some(uint8_t *out, const uint8_t *lanes, size_t count, size_t width) {
+    if (count >= 4) {
+        memcpy(out, lanes, 4 * width);
+        out += 4 * width;
+        lanes += 4 * width;
+        count -= 4;
+    }
+    if (count > 0) { // one to three, some of them stored twice
+        const size_t middle = (count >> 1) * width;
+        const size_t last = (count - 1) * width;
+        memcpy(out, lanes, width);
+        memcpy(out + middle, lanes + middle, width);
+        memcpy(out + last, lanes + last, width);
+    }
+}
+
+// Stores the first `count` of eight values where there is room for them, but perhaps not for eight.
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE void simd_varint_eight_u32_avx2(uint32_t *out, __m256i eight, size_t count,
+                                                                           size_t room) {
+    if (room >= 8) {
+        _mm256_storeu_si256((__m256i *)(void *)out, eight);
+        return;
+    }
+    uint32_t lanes[8];
+    _mm256_storeu_si256((__m256i *)(void *)lanes, eight);
+    simd_varint_some((uint8_t *)(void *)out, (const uint8_t *)(const void *)lanes, count, sizeof *lanes);
+}
+
+// Where a value that begins in the first eight of 16 bytes is over-long, and perhaps one behind them.
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE uint64_t simd_varint_bad_in_16_avx2(__m128i sixteen, uint64_t more) {
+    const __m128i fits = _mm_cmpeq_epi8(_mm_min_epu8(sixteen, _mm_set1_epi8(0x0f)), sixteen);
+    return simd_varint_bad_u32(more, 0xffff ^ (uint32_t)_mm_movemask_epi8(fits));
+}
+
+// The last bytes and the last slots, and all of a short stream: values that begin in eight bytes at a time, with loads
+// and stores that keep to what there is. Leaves data of less than eight bytes, and what there are no slots for, to the
+// byte loop.
 SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE struct simd_varint_place
-simd_varint_tail_u32_avx2(const uint8_t *data, size_t complete, uint32_t *out, size_t capacity, struct simd_varint_place place,
-                          int fast_pext) {
-    while (place.bytes < complete && place.values < capacity) {
-        const size_t left = complete - place.bytes;
-        uint8_t block[SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND] = {0};
-        uint32_t values[SIMD_VARINT_BLOCK];
-        memcpy(block, data + place.bytes, left < SIMD_VARINT_BLOCK ? left : SIMD_VARINT_BLOCK);
-        const struct simd_varint_masks masks = simd_varint_masks_avx2(block, 0x0f);
-        if (simd_varint_bad_u32(masks.more, masks.above)) {
+simd_varint_tail_u32_avx2(const uint8_t *data, size_t complete, uint32_t *out, size_t capacity,
+                          struct simd_varint_place place) {
+    uint64_t begins = 1;
+    if (complete < 8) {
+        return place;
+    }
+    for (; complete - place.bytes >= 16; place.bytes += 8) {
+        const size_t room = capacity - place.values;
+        const __m128i sixteen = _mm_loadu_si128((const __m128i *)(const void *)(data + place.bytes));
+        const uint64_t more = (uint32_t)_mm_movemask_epi8(sixteen);
+        const uint64_t starts = (~more << 1 | begins) & 0xff;
+        const size_t count = (size_t)_mm_popcnt_u64(starts);
+        if (simd_varint_bad_in_16_avx2(sixteen, more) || count > room) {
+            return simd_varint_settle(data, place, begins);
+        }
+        simd_varint_eight_u32_avx2(out + place.values, simd_varint_lanes_avx2(sixteen, starts, 1), count, room);
+        place.values += count;
+        begins = ~more >> 7 & 1;
+    }
+    const size_t left = complete - place.bytes;
+    if (left == 0) {
+        return place;
+    }
+    const __m128i last = simd_varint_last_avx2(data, complete, left);
+    const uint64_t more = (uint32_t)_mm_movemask_epi8(last);
+    const uint64_t starts = _bzhi_u64(~more << 1 | begins, (unsigned)left);
+    const size_t count = (size_t)_mm_popcnt_u64(starts);
+    if (simd_varint_bad_in_16_avx2(last, more) || count > capacity - place.values) {
+        return simd_varint_settle(data, place, begins);
+    }
+    const size_t count_low = (size_t)_mm_popcnt_u64(starts & 0xff);
+    simd_varint_eight_u32_avx2(out + place.values, simd_varint_lanes_avx2(last, starts, 1), count_low,
+                               capacity - place.values);
+    place.values += count_low;
+    if (left > 8) {
+        const __m128i behind = _mm_srli_si128(last, 8);
+        simd_varint_eight_u32_avx2(out + place.values, simd_varint_lanes_avx2(behind, starts >> 8, 1),
+                                   count - count_low, capacity - place.values);
+        place.values += count - count_low;
+    }
+    place.bytes = complete;
+    return place;
+}
+
+// Of values of any length, one after the other, those that begin before `until`, or less where data, slots or sound
+// values end.
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE struct simd_varint_place
+simd_varint_each_u64_avx2(const uint8_t *data, size_t complete, uint64_t *out, size_t capacity,
+                          struct simd_varint_place place, size_t until, int fast_pext) {
+    while (place.bytes < until && complete - place.bytes >= 10 && place.values < capacity) {
+        const uint8_t *const at = data + place.bytes;
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        const uint64_t stops = ~word & UINT64_C(0x8080808080808080);
+        const size_t length = stops ? (size_t)(_tzcnt_u64(stops) >> 3) + 1 : at[8] < 0x80 ? 9 : 10;
+        if (length == 10 && at[9] > 0x01) {
             break;
         }
-        const uint64_t starts =
-            _bzhi_u64(~masks.more << 1 | 1, left < SIMD_VARINT_STRIDE_U32_AVX2 ? (unsigned)left : SIMD_VARINT_STRIDE_U32_AVX2);
-        const struct simd_varint_part part = simd_varint_part_avx2(starts, masks.more, capacity - place.values);
-        simd_varint_store_u32_avx2(block, part.starts, masks.more, values, fast_pext);
-        memcpy(out + place.values, values, part.values * sizeof *values);
-        place.values += part.values;
-        place.bytes += part.bytes;
+        out[place.values++] = simd_varint_take_long_avx2(at, fast_pext);
+        place.bytes += length;
     }
     return place;
 }
 
-SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE struct simd_varint_place
-simd_varint_tail_u64_avx2(const uint8_t *data, size_t complete, uint64_t *out, size_t capacity, struct simd_varint_place place,
-                          int fast_pext) {
-    while (place.bytes < complete && place.values < capacity) {
-        const size_t left = complete - place.bytes;
-        uint8_t block[SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND] = {0};
-        uint64_t values[SIMD_VARINT_BLOCK];
-        memcpy(block, data + place.bytes, left < SIMD_VARINT_BLOCK ? left : SIMD_VARINT_BLOCK);
-        const struct simd_varint_masks masks = simd_varint_masks_avx2(block, 0x01);
-        if (simd_varint_bad_u64(masks.more, masks.above)) {
-            break;
-        }
-        const uint64_t starts =
-            _bzhi_u64(~masks.more << 1 | 1, left < SIMD_VARINT_STRIDE_U64 ? (unsigned)left : SIMD_VARINT_STRIDE_U64);
-        const struct simd_varint_part part = simd_varint_part_avx2(starts, masks.more, capacity - place.values);
-        simd_varint_store_u64_avx2(block, part.starts, masks.more, values, fast_pext);
-        memcpy(out + place.values, values, part.values * sizeof *values);
-        place.values += part.values;
-        place.bytes += part.bytes;
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE void simd_varint_eight_u64_avx2(uint64_t *out, __m256i eight, size_t count,
+                                                                           size_t room) {
+    const __m256i low = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(eight));
+    const __m256i high = _mm256_cvtepu32_epi64(_mm256_extracti128_si256(eight, 1));
+    uint64_t lanes[8];
+    uint64_t *const to = room >= 8 ? out : lanes;
+    _mm256_storeu_si256((__m256i *)(void *)to, low);
+    _mm256_storeu_si256((__m256i *)(void *)(to + 4), high);
+    if (room < 8) {
+        simd_varint_some((uint8_t *)(void *)out, (const uint8_t *)(const void *)lanes, count, sizeof *lanes);
     }
+}
+
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE struct simd_varint_place
+simd_varint_tail_u64_avx2(const uint8_t *data, size_t complete, uint64_t *out, size_t capacity,
+                          struct simd_varint_place place, int fast_pext) {
+    uint64_t begins = 1;
+    if (complete < 8) {
+        return place;
+    }
+    while (complete - place.bytes >= 16) {
+        const size_t room = capacity - place.values;
+        const __m128i sixteen = _mm_loadu_si128((const __m128i *)(const void *)(data + place.bytes));
+        const uint64_t more = (uint32_t)_mm_movemask_epi8(sixteen);
+        const uint64_t starts = (~more << 1 | begins) & 0xff;
+        const size_t count = (size_t)_mm_popcnt_u64(starts);
+        if (simd_varint_runs_of_4(more)) { // a value of five bytes or more
+            const size_t until = place.bytes + 8;
+            place = simd_varint_settle(data, place, begins);
+            begins = 1;
+            place = simd_varint_each_u64_avx2(data, complete, out, capacity, place, until, fast_pext);
+            if (place.bytes < until) {
+                return place;
+            }
+            continue;
+        }
+        if (count > room) {
+            return simd_varint_settle(data, place, begins);
+        }
+        simd_varint_eight_u64_avx2(out + place.values, simd_varint_lanes_avx2(sixteen, starts, 0), count, room);
+        place.bytes += 8;
+        place.values += count;
+        begins = ~more >> 7 & 1;
+    }
+    const size_t left = complete - place.bytes;
+    if (left == 0) {
+        return place;
+    }
+    const __m128i last = simd_varint_last_avx2(data, complete, left);
+    const uint64_t more = (uint32_t)_mm_movemask_epi8(last);
+    const uint64_t starts = _bzhi_u64(~more << 1 | begins, (unsigned)left);
+    const size_t count = (size_t)_mm_popcnt_u64(starts);
+    if (simd_varint_runs_of_4(more)) {
+        place = simd_varint_settle(data, place, begins);
+        return simd_varint_each_u64_avx2(data, complete, out, capacity, place, complete, fast_pext);
+    }
+    if (count > capacity - place.values) {
+        return simd_varint_settle(data, place, begins);
+    }
+    const size_t count_low = (size_t)_mm_popcnt_u64(starts & 0xff);
+    simd_varint_eight_u64_avx2(out + place.values, simd_varint_lanes_avx2(last, starts, 0), count_low,
+                               capacity - place.values);
+    place.values += count_low;
+    if (left > 8) {
+        const __m128i behind = _mm_srli_si128(last, 8);
+        simd_varint_eight_u64_avx2(out + place.values, simd_varint_lanes_avx2(behind, starts >> 8, 0),
+                                   count - count_low, capacity - place.values);
+        place.values += count - count_low;
+    }
+    place.bytes = complete;
     return place;
 }
 
@@ -524,7 +668,7 @@ SIMD_VARINT_TARGET_AVX2 static inline struct simd_varint_result simd_varint_u32_
                                                                                     size_t capacity) {
     const size_t complete = simd_varint_complete_size(data, size);
     struct simd_varint_place place = simd_varint_blocks_u32_avx2(data, complete, out, capacity, 1);
-    place = simd_varint_tail_u32_avx2(data, complete, out, capacity, place, 1);
+    place = simd_varint_tail_u32_avx2(data, complete, out, capacity, place);
     return simd_varint_finish_u32(data, size, out, capacity, place);
 }
 
@@ -532,7 +676,7 @@ SIMD_VARINT_TARGET_AVX2 static inline struct simd_varint_result simd_varint_u32_
                                                                                               uint32_t *out, size_t capacity) {
     const size_t complete = simd_varint_complete_size(data, size);
     struct simd_varint_place place = simd_varint_blocks_u32_avx2(data, complete, out, capacity, 0);
-    place = simd_varint_tail_u32_avx2(data, complete, out, capacity, place, 0);
+    place = simd_varint_tail_u32_avx2(data, complete, out, capacity, place);
     return simd_varint_finish_u32(data, size, out, capacity, place);
 }
 
@@ -669,6 +813,29 @@ simd_varint_blocks_u32_avx512(const uint8_t *data, size_t complete, uint32_t *ou
     return simd_varint_settle(data, place, begins);
 }
 
+// What fits of the last block: of the values at `starts` as many as there is room for, which is at least one.
+struct simd_varint_part {
+    uint64_t starts;
+    size_t values;
+    size_t bytes;
+};
+
+SIMD_VARINT_TARGET_AVX512 SIMD_VARINT_INLINE struct simd_varint_part simd_varint_part_avx512(uint64_t starts, uint64_t more, size_t room) {
+    struct simd_varint_part part;
+    part.values = (size_t)_mm_popcnt_u64(starts);
+    if (part.values > room) {
+        const uint64_t beyond = _pdep_u64(UINT64_C(1) << room, starts);
+        part.starts = starts & (beyond - 1);
+        part.values = room;
+        part.bytes = (size_t)_tzcnt_u64(beyond);
+        return part;
+    }
+    const uint64_t last = 63 - _lzcnt_u64(starts);
+    part.starts = starts;
+    part.bytes = (size_t)(last + _tzcnt_u64(~more >> last) + 1);
+    return part;
+}
+
 // The rest, with masked loads and stores: a masked byte is not touched, whatever page it would be on.
 SIMD_VARINT_TARGET_AVX512 SIMD_VARINT_INLINE struct simd_varint_place
 simd_varint_tail_u32_avx512(const uint8_t *data, size_t complete, uint32_t *out, size_t capacity, struct simd_varint_place place) {
@@ -683,7 +850,7 @@ simd_varint_tail_u32_avx512(const uint8_t *data, size_t complete, uint32_t *out,
         }
         const unsigned used = readable < SIMD_VARINT_STRIDE_U32 ? readable : SIMD_VARINT_STRIDE_U32;
         const uint64_t starts = _bzhi_u64(~more << 1 | 1, used);
-        const struct simd_varint_part part = simd_varint_part_avx2(starts, more, capacity - place.values);
+        const struct simd_varint_part part = simd_varint_part_avx512(starts, more, capacity - place.values);
         const struct simd_varint_gathered from = simd_varint_gather_u32_avx512(block, part.starts, fives);
         const uint64_t slots = _bzhi_u64(UINT64_MAX, (unsigned)part.values);
         uint32_t *const to = out + place.values;
@@ -813,7 +980,7 @@ simd_varint_tail_u64_avx512(const uint8_t *data, size_t complete, uint64_t *out,
         }
         const unsigned used = readable < SIMD_VARINT_STRIDE_U64 ? readable : SIMD_VARINT_STRIDE_U64;
         const uint64_t starts = _bzhi_u64(~more << 1 | 1, used);
-        const struct simd_varint_part part = simd_varint_part_avx2(starts, more, capacity - place.values);
+        const struct simd_varint_part part = simd_varint_part_avx512(starts, more, capacity - place.values);
         const struct simd_varint_gathered from = simd_varint_gather_u64_avx512(block, part.starts, nines);
         const uint64_t slots = _bzhi_u64(UINT64_MAX, (unsigned)part.values);
         uint64_t *const to = out + place.values;
