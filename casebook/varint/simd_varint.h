@@ -136,6 +136,8 @@ static inline struct simd_varint_result simd_varint_finish_u64(const uint8_t *da
 #define SIMD_VARINT_TARGET_AVX512 \
     __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi,bmi2,lzcnt,popcnt")))
 #define SIMD_VARINT_INLINE static inline __attribute__((always_inline))
+// The blocks stay a function of their own: beside a short stream's code, gcc keeps their constants on the stack.
+#define SIMD_VARINT_APART __attribute__((noinline, unused)) static
 
 // A block is 64 bytes; values that begin in its first `stride` bytes end in it.
 #define SIMD_VARINT_BLOCK 64u
@@ -143,7 +145,6 @@ static inline struct simd_varint_result simd_varint_finish_u64(const uint8_t *da
 #define SIMD_VARINT_STRIDE_U32 60u
 #define SIMD_VARINT_STRIDE_U64 55u
 #define SIMD_VARINT_FEW 13             // values of a block up to which AVX2 takes them one by one, if any has five bytes
-#define SIMD_VARINT_SPARE_AVX2 16u      // slots that the AVX2 kernels need for a block, beyond its values
 #define SIMD_VARINT_BEHIND 8u          // readable bytes behind a block that the AVX2 kernels need
 
 // Bytes up to and including the last one that ends a value: what begins before that point also ends before it.
@@ -397,40 +398,45 @@ SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE void simd_varint_store_u64_avx2(const
     }
 }
 
+// A block of values of one byte.
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE void simd_varint_ones_u32_avx2(const uint8_t *at, uint32_t *out) {
+    for (unsigned i = 0; i < SIMD_VARINT_BLOCK; i += 8) {
+        const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(at + i));
+        _mm256_storeu_si256((__m256i *)(void *)(out + i), _mm256_cvtepu8_epi32(bytes));
+    }
+}
+
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE void simd_varint_ones_u64_avx2(const uint8_t *at, uint64_t *out) {
+    for (unsigned i = 0; i < SIMD_VARINT_BLOCK; i += 4) {
+        int32_t bytes;
+        memcpy(&bytes, at + i, sizeof bytes);
+        _mm256_storeu_si256((__m256i *)(void *)(out + i), _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes)));
+    }
+}
+
 SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE struct simd_varint_place
 simd_varint_blocks_u32_avx2(const uint8_t *data, size_t complete, uint32_t *out, size_t capacity, int fast_pext) {
     struct simd_varint_place place = {0, 0};
     uint64_t begins = 1; // a value begins with the block
-    while (complete - place.bytes >= SIMD_VARINT_BLOCK) {
-        const size_t room = capacity - place.values;
+    while (complete - place.bytes >= SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND && capacity - place.values >= SIMD_VARINT_BLOCK) {
         const uint8_t *const at = data + place.bytes;
         uint32_t *const to = out + place.values;
         const struct simd_varint_masks masks = simd_varint_masks_avx2(at, 0x0f);
         if ((masks.more | (begins ^ 1)) == 0) {
-            if (room < SIMD_VARINT_BLOCK) {
-                break;
-            }
-            for (unsigned i = 0; i < SIMD_VARINT_BLOCK; i += 8) {
-                const __m128i bytes = _mm_loadl_epi64((const __m128i *)(const void *)(at + i));
-                _mm256_storeu_si256((__m256i *)(void *)(to + i), _mm256_cvtepu8_epi32(bytes));
-            }
+            simd_varint_ones_u32_avx2(at, to);
             place.bytes += SIMD_VARINT_BLOCK;
             place.values += SIMD_VARINT_BLOCK;
             continue;
         }
-        if (complete - place.bytes < SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND || simd_varint_bad_u32(masks.more, masks.above)) {
+        if (simd_varint_bad_u32(masks.more, masks.above)) {
             break;
         }
         const uint64_t ends = ~masks.more;
         const uint64_t starts = _bzhi_u64(ends << 1 | begins, SIMD_VARINT_STRIDE_U32_AVX2);
-        const size_t count = (size_t)_mm_popcnt_u64(starts);
-        if (room < count + SIMD_VARINT_SPARE_AVX2) {
-            break;
-        }
         simd_varint_store_u32_avx2(at, starts, masks.more, to, fast_pext);
         begins = ends >> (SIMD_VARINT_STRIDE_U32_AVX2 - 1) & 1;
         place.bytes += SIMD_VARINT_STRIDE_U32_AVX2;
-        place.values += count;
+        place.values += (size_t)_mm_popcnt_u64(starts);
     }
     return simd_varint_settle(data, place, begins);
 }
@@ -439,21 +445,17 @@ SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE struct simd_varint_place
 simd_varint_blocks_u64_avx2(const uint8_t *data, size_t complete, uint64_t *out, size_t capacity, int fast_pext) {
     struct simd_varint_place place = {0, 0};
     uint64_t begins = 1;
-    while (complete - place.bytes >= SIMD_VARINT_BLOCK && capacity - place.values >= SIMD_VARINT_BLOCK) {
+    while (complete - place.bytes >= SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND && capacity - place.values >= SIMD_VARINT_BLOCK) {
         const uint8_t *const at = data + place.bytes;
         uint64_t *const to = out + place.values;
         const struct simd_varint_masks masks = simd_varint_masks_avx2(at, 0x01);
         if ((masks.more | (begins ^ 1)) == 0) {
-            for (unsigned i = 0; i < SIMD_VARINT_BLOCK; i += 4) {
-                int32_t bytes;
-                memcpy(&bytes, at + i, sizeof bytes);
-                _mm256_storeu_si256((__m256i *)(void *)(to + i), _mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes)));
-            }
+            simd_varint_ones_u64_avx2(at, to);
             place.bytes += SIMD_VARINT_BLOCK;
             place.values += SIMD_VARINT_BLOCK;
             continue;
         }
-        if (complete - place.bytes < SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND || simd_varint_bad_u64(masks.more, masks.above)) {
+        if (simd_varint_bad_u64(masks.more, masks.above)) {
             break;
         }
         const uint64_t ends = ~masks.more;
@@ -529,6 +531,13 @@ SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE uint64_t simd_varint_bad_in_16_avx2(_
 SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE struct simd_varint_place
 simd_varint_tail_u32_avx2(const uint8_t *data, size_t complete, uint32_t *out, size_t capacity,
                           struct simd_varint_place place) {
+    // The last block of one-byte values: the blocks end where there is nothing behind it.
+    if (complete - place.bytes >= SIMD_VARINT_BLOCK && capacity - place.values >= SIMD_VARINT_BLOCK &&
+        simd_varint_masks_avx2(data + place.bytes, 0).more == 0) {
+        simd_varint_ones_u32_avx2(data + place.bytes, out + place.values);
+        place.bytes += SIMD_VARINT_BLOCK;
+        place.values += SIMD_VARINT_BLOCK;
+    }
     uint64_t begins = 1;
     if (complete < 8) {
         return place;
@@ -607,6 +616,13 @@ SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE void simd_varint_eight_u64_avx2(uint6
 SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_INLINE struct simd_varint_place
 simd_varint_tail_u64_avx2(const uint8_t *data, size_t complete, uint64_t *out, size_t capacity,
                           struct simd_varint_place place, int fast_pext) {
+    // The last block of one-byte values: the blocks end where there is nothing behind it.
+    if (complete - place.bytes >= SIMD_VARINT_BLOCK && capacity - place.values >= SIMD_VARINT_BLOCK &&
+        simd_varint_masks_avx2(data + place.bytes, 0).more == 0) {
+        simd_varint_ones_u64_avx2(data + place.bytes, out + place.values);
+        place.bytes += SIMD_VARINT_BLOCK;
+        place.values += SIMD_VARINT_BLOCK;
+    }
     uint64_t begins = 1;
     if (complete < 8) {
         return place;
@@ -664,34 +680,66 @@ simd_varint_tail_u64_avx2(const uint8_t *data, size_t complete, uint64_t *out, s
     return place;
 }
 
-SIMD_VARINT_TARGET_AVX2 static inline struct simd_varint_result simd_varint_u32_avx2(const uint8_t *data, size_t size, uint32_t *out,
-                                                                                    size_t capacity) {
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_APART struct simd_varint_place
+simd_varint_long_u32_avx2(const uint8_t *data, size_t complete, uint32_t *out, size_t capacity) {
+    return simd_varint_blocks_u32_avx2(data, complete, out, capacity, 1);
+}
+
+SIMD_VARINT_TARGET_AVX2 static inline struct simd_varint_result
+simd_varint_u32_avx2(const uint8_t *data, size_t size, uint32_t *out, size_t capacity) {
     const size_t complete = simd_varint_complete_size(data, size);
-    struct simd_varint_place place = simd_varint_blocks_u32_avx2(data, complete, out, capacity, 1);
+    struct simd_varint_place place = {0, 0};
+    if (complete >= SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND) {
+        place = simd_varint_long_u32_avx2(data, complete, out, capacity);
+    }
     place = simd_varint_tail_u32_avx2(data, complete, out, capacity, place);
     return simd_varint_finish_u32(data, size, out, capacity, place);
 }
 
-SIMD_VARINT_TARGET_AVX2 static inline struct simd_varint_result simd_varint_u32_avx2_slow_pext(const uint8_t *data, size_t size,
-                                                                                              uint32_t *out, size_t capacity) {
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_APART struct simd_varint_place
+simd_varint_long_u32_avx2_slow_pext(const uint8_t *data, size_t complete, uint32_t *out, size_t capacity) {
+    return simd_varint_blocks_u32_avx2(data, complete, out, capacity, 0);
+}
+
+SIMD_VARINT_TARGET_AVX2 static inline struct simd_varint_result
+simd_varint_u32_avx2_slow_pext(const uint8_t *data, size_t size, uint32_t *out, size_t capacity) {
     const size_t complete = simd_varint_complete_size(data, size);
-    struct simd_varint_place place = simd_varint_blocks_u32_avx2(data, complete, out, capacity, 0);
+    struct simd_varint_place place = {0, 0};
+    if (complete >= SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND) {
+        place = simd_varint_long_u32_avx2_slow_pext(data, complete, out, capacity);
+    }
     place = simd_varint_tail_u32_avx2(data, complete, out, capacity, place);
     return simd_varint_finish_u32(data, size, out, capacity, place);
 }
 
-SIMD_VARINT_TARGET_AVX2 static inline struct simd_varint_result simd_varint_u64_avx2(const uint8_t *data, size_t size, uint64_t *out,
-                                                                                    size_t capacity) {
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_APART struct simd_varint_place
+simd_varint_long_u64_avx2(const uint8_t *data, size_t complete, uint64_t *out, size_t capacity) {
+    return simd_varint_blocks_u64_avx2(data, complete, out, capacity, 1);
+}
+
+SIMD_VARINT_TARGET_AVX2 static inline struct simd_varint_result
+simd_varint_u64_avx2(const uint8_t *data, size_t size, uint64_t *out, size_t capacity) {
     const size_t complete = simd_varint_complete_size(data, size);
-    struct simd_varint_place place = simd_varint_blocks_u64_avx2(data, complete, out, capacity, 1);
+    struct simd_varint_place place = {0, 0};
+    if (complete >= SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND) {
+        place = simd_varint_long_u64_avx2(data, complete, out, capacity);
+    }
     place = simd_varint_tail_u64_avx2(data, complete, out, capacity, place, 1);
     return simd_varint_finish_u64(data, size, out, capacity, place);
 }
 
-SIMD_VARINT_TARGET_AVX2 static inline struct simd_varint_result simd_varint_u64_avx2_slow_pext(const uint8_t *data, size_t size,
-                                                                                              uint64_t *out, size_t capacity) {
+SIMD_VARINT_TARGET_AVX2 SIMD_VARINT_APART struct simd_varint_place
+simd_varint_long_u64_avx2_slow_pext(const uint8_t *data, size_t complete, uint64_t *out, size_t capacity) {
+    return simd_varint_blocks_u64_avx2(data, complete, out, capacity, 0);
+}
+
+SIMD_VARINT_TARGET_AVX2 static inline struct simd_varint_result
+simd_varint_u64_avx2_slow_pext(const uint8_t *data, size_t size, uint64_t *out, size_t capacity) {
     const size_t complete = simd_varint_complete_size(data, size);
-    struct simd_varint_place place = simd_varint_blocks_u64_avx2(data, complete, out, capacity, 0);
+    struct simd_varint_place place = {0, 0};
+    if (complete >= SIMD_VARINT_BLOCK + SIMD_VARINT_BEHIND) {
+        place = simd_varint_long_u64_avx2_slow_pext(data, complete, out, capacity);
+    }
     place = simd_varint_tail_u64_avx2(data, complete, out, capacity, place, 0);
     return simd_varint_finish_u64(data, size, out, capacity, place);
 }
