@@ -133,8 +133,14 @@ static inline struct simd_varint_result simd_varint_finish_u64(const uint8_t *da
 #include <immintrin.h>
 
 #define SIMD_VARINT_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+#ifndef SIMD_VARINT_TARGET_AVX512 // a test may put plain code in the place of the instructions
 #define SIMD_VARINT_TARGET_AVX512 \
     __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,avx2,bmi,bmi2,lzcnt,popcnt")))
+#define SIMD_VARINT_HAS_AVX512()                                                             \
+    (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&               \
+     __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi") &&            \
+     __builtin_cpu_supports("avx512vbmi2"))
+#endif
 #define SIMD_VARINT_INLINE static inline __attribute__((always_inline))
 // The blocks stay a function of their own: beside a short stream's code, gcc keeps their constants on the stack.
 #define SIMD_VARINT_APART __attribute__((noinline, unused)) static
@@ -145,6 +151,7 @@ static inline struct simd_varint_result simd_varint_finish_u64(const uint8_t *da
 #define SIMD_VARINT_STRIDE_U32 60u
 #define SIMD_VARINT_STRIDE_U64 55u
 #define SIMD_VARINT_FEW 13             // values of a block up to which AVX2 takes them one by one, if any has five bytes
+#define SIMD_VARINT_FEW_BYTES 16u      // AVX-512 leaves shorter streams to AVX2, which needs half the time for them
 #define SIMD_VARINT_BEHIND 8u          // readable bytes behind a block that the AVX2 kernels need
 
 // Bytes up to and including the last one that ends a value: what begins before that point also ends before it.
@@ -903,9 +910,13 @@ simd_varint_tail_u32_avx512(const uint8_t *data, size_t complete, uint32_t *out,
         const uint64_t slots = _bzhi_u64(UINT64_MAX, (unsigned)part.values);
         uint32_t *const to = out + place.values;
         _mm512_mask_storeu_epi32(to, (__mmask16)slots, simd_varint_sixteen_avx512(from, 0, 1));
-        _mm512_mask_storeu_epi32(to + 16, (__mmask16)(slots >> 16), simd_varint_sixteen_avx512(from, 16, 1));
-        _mm512_mask_storeu_epi32(to + 32, (__mmask16)(slots >> 32), simd_varint_sixteen_avx512(from, 32, 1));
-        _mm512_mask_storeu_epi32(to + 48, (__mmask16)(slots >> 48), simd_varint_sixteen_avx512(from, 48, 1));
+        if (part.values > 16) {
+            _mm512_mask_storeu_epi32(to + 16, (__mmask16)(slots >> 16), simd_varint_sixteen_avx512(from, 16, 1));
+        }
+        if (part.values > 32) {
+            _mm512_mask_storeu_epi32(to + 32, (__mmask16)(slots >> 32), simd_varint_sixteen_avx512(from, 32, 1));
+            _mm512_mask_storeu_epi32(to + 48, (__mmask16)(slots >> 48), simd_varint_sixteen_avx512(from, 48, 1));
+        }
         place.values += part.values;
         place.bytes += part.bytes;
     }
@@ -1033,31 +1044,47 @@ simd_varint_tail_u64_avx512(const uint8_t *data, size_t complete, uint64_t *out,
         const uint64_t slots = _bzhi_u64(UINT64_MAX, (unsigned)part.values);
         uint64_t *const to = out + place.values;
         _mm512_mask_storeu_epi64(to, (__mmask8)slots, simd_varint_eight_avx512(from, 0, 1));
-        _mm512_mask_storeu_epi64(to + 8, (__mmask8)(slots >> 8), simd_varint_eight_avx512(from, 8, 1));
-        _mm512_mask_storeu_epi64(to + 16, (__mmask8)(slots >> 16), simd_varint_eight_avx512(from, 16, 1));
-        _mm512_mask_storeu_epi64(to + 24, (__mmask8)(slots >> 24), simd_varint_eight_avx512(from, 24, 1));
-        _mm512_mask_storeu_epi64(to + 32, (__mmask8)(slots >> 32), simd_varint_eight_avx512(from, 32, 1));
-        _mm512_mask_storeu_epi64(to + 40, (__mmask8)(slots >> 40), simd_varint_eight_avx512(from, 40, 1));
-        _mm512_mask_storeu_epi64(to + 48, (__mmask8)(slots >> 48), simd_varint_eight_avx512(from, 48, 1));
+        if (part.values > 8) {
+            _mm512_mask_storeu_epi64(to + 8, (__mmask8)(slots >> 8), simd_varint_eight_avx512(from, 8, 1));
+        }
+        if (part.values > 16) {
+            _mm512_mask_storeu_epi64(to + 16, (__mmask8)(slots >> 16), simd_varint_eight_avx512(from, 16, 1));
+            _mm512_mask_storeu_epi64(to + 24, (__mmask8)(slots >> 24), simd_varint_eight_avx512(from, 24, 1));
+        }
+        if (part.values > 32) {
+            _mm512_mask_storeu_epi64(to + 32, (__mmask8)(slots >> 32), simd_varint_eight_avx512(from, 32, 1));
+            _mm512_mask_storeu_epi64(to + 40, (__mmask8)(slots >> 40), simd_varint_eight_avx512(from, 40, 1));
+            _mm512_mask_storeu_epi64(to + 48, (__mmask8)(slots >> 48), simd_varint_eight_avx512(from, 48, 1));
+        }
         place.values += part.values;
         place.bytes += part.bytes;
     }
     return place;
 }
 
-SIMD_VARINT_TARGET_AVX512 static inline struct simd_varint_result simd_varint_u32_avx512(const uint8_t *data, size_t size,
-                                                                                        uint32_t *out, size_t capacity) {
+SIMD_VARINT_TARGET_AVX512 static inline struct simd_varint_result
+simd_varint_u32_avx512(const uint8_t *data, size_t size, uint32_t *out, size_t capacity) {
     const size_t complete = simd_varint_complete_size(data, size);
-    struct simd_varint_place place = simd_varint_blocks_u32_avx512(data, complete, out, capacity);
-    place = simd_varint_tail_u32_avx512(data, complete, out, capacity, place);
+    struct simd_varint_place place = {0, 0};
+    if (complete < SIMD_VARINT_FEW_BYTES) {
+        place = simd_varint_tail_u32_avx2(data, complete, out, capacity, place);
+    } else {
+        place = simd_varint_blocks_u32_avx512(data, complete, out, capacity);
+        place = simd_varint_tail_u32_avx512(data, complete, out, capacity, place);
+    }
     return simd_varint_finish_u32(data, size, out, capacity, place);
 }
 
-SIMD_VARINT_TARGET_AVX512 static inline struct simd_varint_result simd_varint_u64_avx512(const uint8_t *data, size_t size,
-                                                                                        uint64_t *out, size_t capacity) {
+SIMD_VARINT_TARGET_AVX512 static inline struct simd_varint_result
+simd_varint_u64_avx512(const uint8_t *data, size_t size, uint64_t *out, size_t capacity) {
     const size_t complete = simd_varint_complete_size(data, size);
-    struct simd_varint_place place = simd_varint_blocks_u64_avx512(data, complete, out, capacity);
-    place = simd_varint_tail_u64_avx512(data, complete, out, capacity, place);
+    struct simd_varint_place place = {0, 0};
+    if (complete < SIMD_VARINT_FEW_BYTES) {
+        place = simd_varint_tail_u64_avx2(data, complete, out, capacity, place, 1);
+    } else {
+        place = simd_varint_blocks_u64_avx512(data, complete, out, capacity);
+        place = simd_varint_tail_u64_avx512(data, complete, out, capacity, place);
+    }
     return simd_varint_finish_u64(data, size, out, capacity, place);
 }
 #endif // x86-64
@@ -1072,8 +1099,7 @@ static inline enum simd_varint_level simd_varint_detect(void) {
     if (!avx2) {
         return SIMD_VARINT_SCALAR;
     }
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2")) {
+    if (SIMD_VARINT_HAS_AVX512()) {
         return SIMD_VARINT_AVX512;
     }
     // Excavator, Zen and Zen 2 run pext as microcode, 18 cycles and more.
