@@ -1,7 +1,7 @@
 // Decoders of 32-bit varints side by side, in one process, in turns: ours, and those of shared objects in a folder.
 //
-// A figure is nanoseconds of this process's CPU time for each value. Every repeat draws a fresh stream of each shape, and
-// decodes it with every decoder in an order of its own: once unmeasured, then often enough for about a millisecond.
+// A figure is nanoseconds of this process's CPU time for each value. Every repeat draws a fresh stream of each shape,
+// and decodes it with every decoder in an order of its own: once unmeasured, then often enough for about a millisecond.
 // Every decoder's values are compared with the generator's before it is timed.
 //
 // With a PIECE, the stream is cut into buffers of so many values, each decoded by a call of its own into slots of its
@@ -37,7 +37,7 @@ struct decoder {
 static struct decoder decoders[MAX_DECODERS];
 static size_t decoder_count;
 
-// ---- streams ---------------------------------------------------------------------------------------------------------
+// ---- streams ------------------------------------------------------------------------------------------------------
 
 static uint64_t state;
 
@@ -102,8 +102,9 @@ static uint32_t bursts(void) { // a length is kept for 32 values on average
 static const struct {
     const char *name;
     uint32_t (*draw)(void);
-} shapes[SHAPES] = {{"p80_18_2", p80_18_2}, {"log_uniform", log_uniform}, {"by_length", by_length}, {"all_1", all_1},
-                    {"all_5", all_5},       {"geometric", geometric},     {"uniform_value", uniform_value}, {"bursts", bursts}};
+} shapes[SHAPES] = {
+    {"p80_18_2", p80_18_2}, {"log_uniform", log_uniform}, {"by_length", by_length},         {"all_1", all_1},
+    {"all_5", all_5},       {"geometric", geometric},     {"uniform_value", uniform_value}, {"bursts", bursts}};
 
 static size_t encode_varints(const uint32_t *values, size_t count, uint8_t *to) {
     uint8_t *at = to;
@@ -117,7 +118,7 @@ static size_t encode_varints(const uint32_t *values, size_t count, uint8_t *to) 
     return (size_t)(at - to);
 }
 
-// ---- measuring -------------------------------------------------------------------------------------------------------
+// ---- measuring ----------------------------------------------------------------------------------------------------
 
 static void *pages(size_t bytes) {
     void *const got = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -190,7 +191,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// ---- who takes part --------------------------------------------------------------------------------------------------
+// ---- who takes part -----------------------------------------------------------------------------------------------
 
 static void add_own(void) {
     for (size_t i = 0; i < u32_variant_count; i++) {
@@ -317,7 +318,8 @@ int main(int argc, char **argv) {
             for (size_t d = 0; d < decoder_count; d++) {
                 struct decoder *const by = &decoders[order[d]];
                 if (by->encode != NULL) {
-                    const struct stream theirs = {.data = other, .size = by->encode(values, count, other), .count = count};
+                    const struct stream theirs = {
+                        .data = other, .size = by->encode(values, count, other), .count = count};
                     by->ns[s][r] = measure(by, &theirs, values, out);
                 } else {
                     by->ns[s][r] = measure(by, &stream, values, out);

@@ -1,5 +1,6 @@
-// Compares all levels of simd_varint.h, and the decoders of u32.h, with a reference that is too simple to be wrong: values, their number, the bytes
-// they took and the status, for 32 and 64 bits, on sound and on malformed streams.
+// Compares all levels of simd_varint.h, and the decoders of u32.h, with a reference that is too simple to be wrong:
+// values, their number, the bytes they took and the status, for 32 and 64 bits, on sound and on malformed streams.
+// With -include avx512_emulated.h that is AVX-512's code too, on any processor.
 //
 // Every stream is decoded twice, once ending right before an unreadable page and once starting right after one, into
 // slots that end right before an unwritable page. Run by test.sh, plain and with the sanitisers.
@@ -76,7 +77,8 @@ static int same(struct simd_varint_result a, struct simd_varint_result b) {
     return a.values == b.values && a.bytes == b.bytes && a.status == b.status;
 }
 
-static void check_u32(const struct expected *want, const struct u32_variant *by, const uint8_t *data, size_t size, size_t capacity) {
+static void check_u32(const struct expected *want, const struct u32_variant *by, const uint8_t *data, size_t size,
+                      size_t capacity) {
     uint32_t *const out = (uint32_t *)(void *)output_end - capacity;
     memset(out, 0xa5, capacity * sizeof *out); // or what the decoder before has left would do
     if (!same(by->decode(data, size, out, capacity), want->result)) {
@@ -90,7 +92,8 @@ static void check_u32(const struct expected *want, const struct u32_variant *by,
 }
 
 static void check_u64(const struct expected *want, int level, const uint8_t *data, size_t size, size_t capacity) {
-    static const char *const names[] = {"scalar, 64 bits", "avx2_slow_pext, 64 bits", "avx2, 64 bits", "avx512, 64 bits"};
+    static const char *const names[] = {"scalar, 64 bits", "avx2_slow_pext, 64 bits", "avx2, 64 bits",
+                                        "avx512, 64 bits"};
     uint64_t *const out = (uint64_t *)(void *)output_end - capacity;
     memset(out, 0xa5, capacity * sizeof *out);
     if (!same(simd_varint_decode_u64_by((enum simd_varint_level)level, data, size, out, capacity), want->result)) {
@@ -127,7 +130,8 @@ static int set_up(void) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t slots = MAX_STREAM * sizeof(uint64_t);
     uint8_t *const pages = mmap(NULL, MAX_STREAM + slots + 3 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || MAX_STREAM % page != 0 || mprotect(pages + page, MAX_STREAM, PROT_READ | PROT_WRITE) != 0 ||
+    if (pages == MAP_FAILED || MAX_STREAM % page != 0 ||
+        mprotect(pages + page, MAX_STREAM, PROT_READ | PROT_WRITE) != 0 ||
         mprotect(pages + 2 * page + MAX_STREAM, slots, PROT_READ | PROT_WRITE) != 0) {
         perror("test_simd: pages between unreadable ones");
         return 1;
@@ -167,7 +171,8 @@ static uint64_t next_random(void) { // splitmix64
     return z ^ z >> 31;
 }
 
-// `size` bytes of values of up to `longest` bytes, the last one cut where the bytes end. Small `shortness` makes short ones.
+// `size` bytes of values of up to `longest` bytes, the last one cut where the bytes end. Small `shortness` makes short
+// ones.
 static void fill(uint8_t *to, size_t size, unsigned longest, unsigned shortness) {
     const unsigned top = longest == 5 ? 0x0f : longest == 10 ? 0x01 : 0x7f;
     size_t used = 0;
@@ -248,8 +253,8 @@ static void every_run(void) {
 
 enum { LEFT = 10 }; // bytes that may be left to the byte loop: a value
 
-// Whether the kernels by themselves come to the end, before the byte loop ends what they leave. Not if the blocks end long
-// before the data's last block: the tail would go on, but it is not meant to do the work.
+// Whether the kernels by themselves come to the end, before the byte loop ends what they leave. Not if the blocks end
+// long before the data's last block: the tail would go on, but it is not meant to do the work.
 static int arrived(size_t size, struct simd_varint_place blocks, struct simd_varint_place tail) {
     return blocks.bytes + 80 >= size && tail.bytes + LEFT > size;
 }
@@ -334,7 +339,8 @@ int main(void) {
             }
         }
     }
-    printf("simd_varint.h and u32.h agree with the reference on %lu streams, levels 0 to %d\n", streams, (int)simd_varint_best());
+    printf("simd_varint.h and u32.h agree with the reference on %lu streams, levels 0 to %d\n", streams,
+           (int)simd_varint_best());
     return 0;
 }
 
