@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the decoders for profiled.toml, into profiled/. With -DTRAINED in CFLAGS by a profile: the program is compiled to
-# count, decodes the recorded posting lists with each decoder, and is compiled again by its counts.
+# Builds the decoders for profiled.toml, into profiled/. With -DTRAINED in CFLAGS by a profile: the program is compiled
+# to count, decodes the recorded posting lists with each decoder, and is compiled again by its counts.
 set -eu
 cd "$(dirname "$0")"
 trained=
