@@ -3,17 +3,16 @@
 #
 #   scripts/build_packages.sh [x86_64|aarch64 ...]     the machine of this one by default
 #
-# The program needs a C library no newer than glibc 2.28 (2018), whatever this machine has: zig, from PyPI, links it
-# (cargo-zigbuild); both go to target/packaging. With Debian's Rust it is 2.30. A static program would need Rust's own library for musl, and gains
+# The program needs a C library no newer than glibc 2.30 (2019), whatever this machine has: zig, from PyPI, links it
+# (cargo-zigbuild); both go to target/packaging. A static program would need Rust's own library for musl, and gains
 # nothing: the plugin inside must be loaded by the distribution's emulator, so it needs that glibc anyway.
 # Another machine needs Rust's library for it: rustup target add aarch64-unknown-linux-gnu, or Debian's rustc-web with
 # libstd-rust-web-dev:arm64 (tried in a bare Debian 12).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
-oldest=2.28
-# Debian's library for Rust asks for gettid, which came later.
-case $(rustc --version) in *"built from a source tarball"*) oldest=2.30 ;; esac
+# Rust's library asks for gettid (1.95, and Debian's 1.89), which an older one has not.
+oldest=2.30
 tools=target/packaging
 # A target folder of its own: the plugin's file has one name for all flags, so another build there would replace it.
 built=$PWD/$tools/build
