@@ -17,12 +17,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
-/// This machine's features, read once.
-fn cpu_features() -> &'static [String] {
-    static FEATURES: OnceLock<Vec<String>> = OnceLock::new();
-    FEATURES.get_or_init(|| assay_linux::machine::facts().features)
-}
-
 /// Chunks of one thread that are read before the next thread's turn.
 const TURN: u32 = 4;
 /// Regions of one process that are kept.
@@ -318,8 +312,9 @@ impl<O: Observer> EmulatedProcess<O> {
             true => (code.records().len() as u32).checked_sub(1).into_iter().collect(),
             false => pending.collect(),
         };
-        said.extend(notes::lacking(&code, &last, &modules, ended));
-        said.extend(notes::dispatch(&blocks, &modules, cpu_features()));
+        // What ended the program tells more than what it may have chosen by.
+        let lacking = notes::lacking(&code, &last, &modules, ended);
+        said.extend(lacking.or_else(|| notes::dispatch(&blocks, &modules)));
         said.extend(notes::identity(&self.program()));
         if regions.lost {
             said.push(format!("Only the first {MAX_REGIONS} timed regions were kept."));

@@ -9,6 +9,7 @@ use crate::{ExecutedBlock, MappedModule};
 use assay_pure::words;
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// What programs choose by and QEMU 7.2 to 10 do not emulate: the flag in /proc/cpuinfo and the name in prose.
 const LACKING: [(&str, &str); 6] = [
@@ -39,12 +40,14 @@ const OF_LIBC: [&str; 12] = [
     "_dl_relocate_static_pie",
 ];
 
-/// A sentence if it does; `features` are this machine's, as in /proc/cpuinfo.
-pub(crate) fn dispatch(
-    blocks: &[ExecutedBlock],
-    modules: &[MappedModule],
-    features: &[String],
-) -> Option<String> {
+/// A sentence if it does.
+pub(crate) fn dispatch(blocks: &[ExecutedBlock], modules: &[MappedModule]) -> Option<String> {
+    static FEATURES: OnceLock<Vec<String>> = OnceLock::new();
+    by_features(blocks, modules, FEATURES.get_or_init(|| assay_linux::machine::facts().features))
+}
+
+/// The same for a machine with these features, as in /proc/cpuinfo.
+fn by_features(blocks: &[ExecutedBlock], modules: &[MappedModule], features: &[String]) -> Option<String> {
     let lacking: Vec<&str> = LACKING
         .iter()
         .filter(|(flag, _)| features.iter().any(|feature| feature == flag))
@@ -112,7 +115,7 @@ mod tests {
     #[test]
     fn a_program_that_asks_is_named_with_what_the_emulated_cpu_lacks() {
         let (_folder, modules, blocks) = program("decode", ASKS);
-        let said = dispatch(&blocks, &modules, &features(&["avx2", "sha_ni", "avx512f"])).expect("a note");
+        let said = by_features(&blocks, &modules, &features(&["avx2", "sha_ni", "avx512f"])).expect("a note");
         assert!(
             said.contains("at decode+0x2:") && said.contains("this machine's AVX-512 and SHA."),
             "{said}"
@@ -122,9 +125,9 @@ mod tests {
     #[test]
     fn nothing_is_said_where_the_machine_has_nothing_more_or_only_the_c_library_asks() {
         let (_folder, modules, blocks) = program("decode", ASKS);
-        assert_eq!(dispatch(&blocks, &modules, &features(&["avx2"])), None);
+        assert_eq!(by_features(&blocks, &modules, &features(&["avx2"])), None);
         let (_folder, modules, blocks) = program("libc.so.6", ASKS);
-        assert_eq!(dispatch(&blocks, &modules, &features(&["sha_ni"])), None);
+        assert_eq!(by_features(&blocks, &modules, &features(&["sha_ni"])), None);
         assert!(of_libc("handle_intel.constprop.0+0x12") && !of_libc("handle_input+0x3"));
     }
 
@@ -132,6 +135,6 @@ mod tests {
     fn the_same_bytes_inside_of_a_constant_ask_nothing() {
         // mov $0xa20f,%eax
         let (_folder, modules, blocks) = program("decode", &[0xb8, 0x0f, 0xa2, 0, 0]);
-        assert_eq!(dispatch(&blocks, &modules, &features(&["sha_ni"])), None);
+        assert_eq!(by_features(&blocks, &modules, &features(&["sha_ni"])), None);
     }
 }

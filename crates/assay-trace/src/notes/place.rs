@@ -15,12 +15,12 @@ pub(super) fn in_file(pc: u64, size: usize, module: &MappedModule) -> Option<Vec
 
 /// `function+0x1c`; where no symbol covers it `file+0x1f0`, counted from the beginning of the file.
 pub(super) fn place(pc: u64, modules: &[MappedModule]) -> String {
-    let in_file = || {
+    let of_module = || {
         let module = modules.iter().find(|module| (module.start..module.end).contains(&pc))?;
         let name = module.path.file_name()?.to_string_lossy();
         Some(format!("{name}+{:#x}", pc - module.start + module.file_offset))
     };
-    function(pc, modules).or_else(in_file).unwrap_or_else(|| format!("{pc:#x}"))
+    function(pc, modules).or_else(of_module).unwrap_or_else(|| format!("{pc:#x}"))
 }
 
 fn function(pc: u64, modules: &[MappedModule]) -> Option<String> {
