@@ -28,6 +28,9 @@ const UNITS_PER_CELL: u64 = 3;
 /// Below this many cells the counts are kept in a table; above, the codes are sorted.
 const TABLE_CELLS: u64 = 1 << 20;
 
+/// Below this many contexts or cells (16 MiB of bits) the different ones are counted before anything is sorted.
+const MARKED: u64 = 1 << 27;
+
 /// What a predictor that knows the classes of the last `order` units can know of the next.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct OrderFacts {
@@ -57,11 +60,15 @@ struct ContextSums {
 /// Describes one order of memory.
 ///
 /// Input: `symbols` below `symbol_count`, numbered by rising class; `loops` when a class is a number of loop turns.
-/// Cost: a pass per order, and a sort of eight bytes per unit when the table of all contexts would be large.
+/// Cost: a pass per order; where the table of all contexts would be large, a pass more that tells whether the units are
+/// enough, and only then a sort of eight bytes per unit.
 pub(super) fn history(symbols: &[u32], symbol_count: usize, order: u32, loops: bool) -> OrderFacts {
-    let sums = sum(&tally(symbols, symbol_count as u64, order), symbol_count as u64);
-    let least = (UNITS_PER_CONTEXT * sums.contexts).max(UNITS_PER_CELL * sums.cells);
-    let enough = sums.units > 0 && sums.units >= least;
+    let codes = Codes { symbols, symbol_count: symbol_count as u64, order };
+    if let Some(contexts) = codes.contexts_of_too_few_units() {
+        return OrderFacts { order, contexts, entropy_bits_per_unit: None, floor_misses_per_unit: None };
+    }
+    let sums = sum(&codes.tally(), symbol_count as u64);
+    let enough = sums.units > 0 && enough(sums.units, sums.contexts, sums.cells);
     let units = sums.units as f64;
     let entropy = || {
         let correction = (sums.cells - sums.contexts) as f64 / (2.0 * units * std::f64::consts::LN_2);
@@ -75,28 +82,81 @@ pub(super) fn history(symbols: &[u32], symbol_count: usize, order: u32, loops: b
     }
 }
 
-/// How often each (context, symbol) occurs, as (code, count) by rising code; code = context × symbols + symbol.
-fn tally(symbols: &[u32], symbol_count: u64, order: u32) -> Vec<(u64, u64)> {
-    let Some(followed) = symbols.get(order as usize..) else { return Vec::new() };
-    // At most 256 classes (bytes) and order 3: 2^32 cells fit.
-    let (cells, contexts) = (symbol_count.pow(order + 1), symbol_count.pow(order));
-    let mut context =
-        symbols[..order as usize].iter().fold(0, |code, &symbol| code * symbol_count + u64::from(symbol));
-    // The oldest symbol of each code is what the next context no longer has; a remainder would cost a division per unit.
-    let codes = followed.iter().zip(symbols).map(|(&symbol, &oldest)| {
-        let code = context * symbol_count + u64::from(symbol);
-        context = code - u64::from(oldest) * contexts;
-        code
-    });
-    if cells <= TABLE_CELLS {
-        let mut table = vec![0; cells as usize];
-        codes.for_each(|code| table[code as usize] += 1);
-        (0..).zip(table).filter(|&(_, count)| count > 0).collect()
-    } else {
-        let mut codes: Vec<u64> = codes.collect();
-        codes.sort_unstable();
-        codes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect()
+/// Whether so many units tell of so many contexts and cells.
+fn enough(units: u64, contexts: u64, cells: u64) -> bool {
+    units >= (UNITS_PER_CONTEXT * contexts).max(UNITS_PER_CELL * cells)
+}
+
+/// Each unit that has `order` others before it, as a code: context × symbols + symbol.
+struct Codes<'a> {
+    symbols: &'a [u32],
+    symbol_count: u64,
+    order: u32,
+}
+
+impl Codes<'_> {
+    /// (context, code) of each unit.
+    fn all(&self) -> impl Iterator<Item = (u64, u64)> {
+        let (order, symbol_count, contexts) =
+            (self.order as usize, self.symbol_count, self.possible(self.order));
+        let mut context =
+            self.symbols.iter().take(order).fold(0, |code, &symbol| code * symbol_count + u64::from(symbol));
+        // The oldest symbol of each code is what the next context no longer has; a remainder would cost a division per
+        // unit.
+        self.symbols.iter().skip(order).zip(self.symbols).map(move |(&symbol, &oldest)| {
+            let before = context;
+            let code = before * symbol_count + u64::from(symbol);
+            context = code - u64::from(oldest) * contexts;
+            (before, code)
+        })
     }
+
+    /// Sequences of so many symbols. At most 256 classes (bytes) and order 3: 2^32 cells fit.
+    fn possible(&self, length: u32) -> u64 {
+        self.symbol_count.pow(length)
+    }
+
+    /// The number of contexts where the units are too few for it, or for that of cells, and a sort would have to find out:
+    /// of millions of random bytes a sort takes longer than all else that is told of them.
+    fn contexts_of_too_few_units(&self) -> Option<u64> {
+        let (contexts, cells) = (self.possible(self.order), self.possible(self.order + 1));
+        if cells <= TABLE_CELLS || contexts > MARKED {
+            return None;
+        }
+        let units = self.symbols.len().saturating_sub(self.order as usize) as u64;
+        let contexts = different(contexts, self.all().map(|(context, _)| context));
+        let refused = !enough(units, contexts, 0)
+            || cells <= MARKED
+                && !enough(units, contexts, different(cells, self.all().map(|(_, code)| code)));
+        refused.then_some(contexts)
+    }
+
+    /// How often each code occurs, as (code, count) by rising code.
+    fn tally(&self) -> Vec<(u64, u64)> {
+        let cells = self.possible(self.order + 1);
+        let codes = self.all().map(|(_, code)| code);
+        if cells <= TABLE_CELLS {
+            let mut table = vec![0; cells as usize];
+            codes.for_each(|code| table[code as usize] += 1);
+            (0..).zip(table).filter(|&(_, count)| count > 0).collect()
+        } else {
+            let mut codes: Vec<u64> = codes.collect();
+            codes.sort_unstable();
+            codes.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u64)).collect()
+        }
+    }
+}
+
+/// How many different numbers below `possible` there are.
+fn different(possible: u64, numbers: impl Iterator<Item = u64>) -> u64 {
+    let mut marked = vec![0u64; possible.div_ceil(64) as usize];
+    let mut found = 0;
+    for number in numbers {
+        let (word, bit) = (&mut marked[(number / 64) as usize], 1 << (number % 64));
+        found += u64::from(*word & bit == 0);
+        *word |= bit;
+    }
+    found
 }
 
 /// Adds up entropy and misses over the contexts of a tally.
@@ -224,6 +284,21 @@ mod tests {
         assert_eq!((found.entropy_bits_per_unit, found.floor_misses_per_unit), (None, None));
         assert_eq!(history(&[], 0, 0, true).entropy_bits_per_unit, None);
         assert_eq!(history(&[0, 0], 1, 3, true).contexts, 0);
+    }
+
+    #[test]
+    fn units_that_are_too_few_are_refused_alike_whether_contexts_are_marked_or_sorted() {
+        // 3 of 3 symbols are counted in a table, 3 of 200 marked at first: contexts, cells or neither are too many.
+        for units in [20, 80, 200, 230, 250, 300, 2000] {
+            let symbols = scrambled(units, 3);
+            let (few, many) = (history(&symbols, 3, 3, true), history(&symbols, 200, 3, true));
+            assert_eq!(few.contexts, many.contexts, "{units} units");
+            assert_eq!(few.floor_misses_per_unit, many.floor_misses_per_unit, "{units} units");
+            // 81 cells want 243 units, 27 contexts 270.
+            assert_eq!(few.entropy_bits_per_unit.is_some(), units > 280, "{units} units");
+            assert_eq!(many.entropy_bits_per_unit.is_some(), units > 280, "{units} units");
+        }
+        assert_eq!(different(130, [129, 0, 129, 64, 0].into_iter()), 3);
     }
 
     #[test]
