@@ -24,7 +24,7 @@ DESTDIR ?=
 export ASSAY_COMMIT := $(shell git describe --always --dirty --exclude '*' 2> /dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help install packages book build demo dispatch test lint bench calibrate calibrate-peers sizes clean $(scripted)
+.PHONY: help install packages book build demo dispatch test format lint bench calibrate calibrate-peers sizes clean $(scripted)
 
 help: ## what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,10 +40,15 @@ dispatch: ## ... or dispatch in C++, over two versions of gcc and of clang (10 m
 	@$(MAKE) build
 	$(assay) run casebook/dispatch/experiment.toml
 
+# Clippy's compiler is rustc with lints: what it compiles is what is tested, so the house is compiled once.
 test: ## set up, check format and lints, pass all tests
 	@scripts/setup.sh test
-	@$(MAKE) lint
-	. scripts/rust.sh; scripts/time_tests.py cargo test --workspace --locked --no-fail-fast
+	@$(MAKE) format
+	@. scripts/rust.sh; linted=(); \
+	if [ "$$(clippy-driver --rustc --version 2> /dev/null)" = "$$(rustc --version)" ]; then \
+		linted=(--config 'build.rustc-workspace-wrapper="clippy-driver"'); \
+	else echo "skipped: lints, as the clippy of this rustc is not installed"; fi; \
+	set -x; CLIPPY_ARGS=-Dwarnings scripts/time_tests.py cargo "$${linted[@]}" test --workspace --locked --no-fail-fast
 	$(MAKE) -k -j$$(nproc) -Otarget $(scripted)
 
 # None of these relates measured times: they may run side by side. The longest first.
@@ -66,9 +71,11 @@ packages: ## an archive, a Debian package and a Python wheel, in target/packages
 	@scripts/setup.sh packages
 	scripts/build_packages.sh $(MACHINES)
 
-lint: ## format and lints alone
+format:
 	@if cargo fmt --version > /dev/null 2>&1; then echo "cargo fmt --all --check"; cargo fmt --all --check; \
 	else echo "skipped: cargo fmt is not installed"; fi
+
+lint: format ## format and lints alone
 	@if cargo clippy --version > /dev/null 2>&1; then \
 		echo "cargo clippy --workspace --all-targets --locked -- -D warnings"; \
 		cargo clippy --workspace --all-targets --locked -- -D warnings; \
