@@ -80,6 +80,23 @@ if [ "$found" = 0 ]; then
     exit 1
 fi
 
+# Every rate of the second document belongs to a benchmark that has claims, and says what its time says.
+python3 -B - <<'END'
+import glob, tomllib
+import document_tables
+times = {}
+for path in glob.glob("*.toml"):
+    with open(path, "rb") as file:
+        for claim in tomllib.load(file).get("claims", []):
+            if "ns_per_unit" in claim:
+                times[claim["source"].removeprefix(document_tables.PREFIX)] = claim["ns_per_unit"]
+rates = document_tables.document_rates()
+for name, (_, values) in rates.items():
+    if name not in times or values and not 0.97 < times[name] * values / 1e9 < 1.03:
+        raise SystemExit(f"test.sh: {name} has {values} values per second, and {times.get(name)} ns")
+print(f"document_rates.tsv: {len(rates)} benchmarks have the times of their claims")
+END
+
 # simd_varint.h is usable from C++ too, needs no flags, and gives no warning in either language: nor optimised, as
 # -Wmaybe-uninitialized says nothing without inlining.
 cat >"$folder/header.c" <<'END'

@@ -29,6 +29,41 @@ fn goes_through(study: &str, needs: &[&str], environment: &[(&str, &str)]) {
     assert!(!page["contrasts"].as_array().expect("contrasts").is_empty(), "{said}");
 }
 
+/// The 0.000 ns of a value that is decoded and not used.
+#[test]
+fn a_benchmark_of_nothing_is_refused_with_the_reason() {
+    if !Command::new("g++").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        println!("skipped: `g++ --version` does not work here");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let page = folder.path().join("page.json");
+    let assay = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_assay"))
+            .args(arguments)
+            .current_dir(trace_fixtures::root().join("casebook/varint"))
+            .output()
+            .expect("assay starts")
+    };
+    let ledger = folder.path().join("ledger.db");
+    let [page_name, ledger] = [&page, &ledger].map(|path| path.to_str().expect("UTF-8"));
+    let run =
+        assay(&["run", "dead.toml", "--quiet", "--budget", "0.2", "--ledger", ledger, "--json", page_name]);
+    let said = String::from_utf8_lossy(&run.stdout);
+    assert_eq!(run.status.code(), Some(1), "{said}{}", String::from_utf8_lossy(&run.stderr));
+    let page: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&page).expect("a page")).expect("JSON");
+    let failures = page["failures"].as_array().expect("failures");
+    assert!(!failures.is_empty(), "{said}");
+    for failure in failures {
+        let text = failure.to_string();
+        assert!(text.contains("unused") && text.contains("compute different results"), "{text}");
+    }
+    let doctor = assay(&["doctor", "dead.toml"]);
+    let said = String::from_utf8_lossy(&doctor.stdout);
+    assert!(said.contains("dead-code (unused on oneshot)"), "{said}");
+}
+
 #[test]
 fn the_hash_tables_go_through_a_campaign() {
     goes_through("hashing", &["g++", "--version"], &[]);
