@@ -15,6 +15,13 @@
 #include <cstdint>
 #include <variant>
 
+// With -DSELECTIVE the stores of g1 begin lines, and nothing else is aligned: the document's advice for production.
+#ifdef SELECTIVE
+#define HOT __attribute__((aligned(64)))
+#else
+#define HOT
+#endif
+
 namespace dispatch {
 
 constexpr std::size_t CELLS = 64;
@@ -78,7 +85,7 @@ template <> struct Final<Kind::g1> final : Barrier {
 
 // crtp: a base that knows its plugin's type, reached by a pointer that the first call resolves.
 template <class Plugin> struct Decoupled {
-    static void store(int *at, int value) { Plugin::store_in_place(at, value); }
+    HOT static void store(int *at, int value) { Plugin::store_in_place(at, value); }
 };
 
 // Which plugin a selector names, in each mechanism's terms. Other bytes name epsilon.

@@ -16,7 +16,7 @@ struct VirtualSerial final : Barrier {
     void store(int *at, int value) override;
 };
 struct VirtualG1 final : Barrier {
-    void store(int *at, int value) override;
+    HOT void store(int *at, int value) override;
 };
 
 void VirtualEpsilon::store(int *at, int value) { store_epsilon(at, value); }
@@ -29,7 +29,7 @@ VirtualG1 virtual_g1;
 
 void pointed_epsilon(int *at, int value) { store_epsilon(at, value); }
 void pointed_serial(int *at, int value) { store_serial(at, value); }
-void pointed_g1(int *at, int value) { store_g1(at, value); }
+HOT void pointed_g1(int *at, int value) { store_g1(at, value); }
 
 struct DecoupledEpsilon : Decoupled<DecoupledEpsilon> {
     static void store_in_place(int *at, int value) { store_epsilon(at, value); }

@@ -70,3 +70,9 @@ if [ "$found" = 0 ]; then
     exit 1
 fi
 echo "all mechanisms agree"
+if [ "$(uname -m)" = x86_64 ] && command -v g++ > /dev/null && command -v objdump > /dev/null; then
+    ./flags.py check g++
+    ./sled.py check
+else
+    echo "skipped: flags.py, sled.py (no x86-64, g++ or objdump)"
+fi
