@@ -5,6 +5,7 @@
 //     bench replay FILE [PASSES]                         a recorded trace (trace.h)
 //     bench fast OPERATIONS SIZE                         pairs of malloc and free that never leave the short way
 //     bench held BYTES SIZE                              so many bytes in blocks of one size, then nothing
+//     bench grow OPERATIONS STEP                         one block grows by so many bytes up to 512 KiB, again and again
 //
 // Prints one line: operations, nanoseconds per operation by the CPU clock of all threads and by the wall clock, peak
 // resident KiB. An operation is one call of malloc, free or realloc, or, as in the seed document, one step of `mixed` or
@@ -293,6 +294,24 @@ static void held(uint64_t bytes, size_t size) {
     free(blocks);
 }
 
+static void grow(uint64_t operations, size_t step) {
+    const uint64_t wall = now_ns(CLOCK_MONOTONIC), cpu = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    unsigned char *block = NULL;
+    size_t size = 0;
+    for (uint64_t i = 0; i < operations; i++) {
+        if (size + step > 512 * 1024) {
+            free(block);
+            block = NULL;
+            size = 0;
+        }
+        size += step;
+        block = wanted(realloc(block, size));
+        block[size - 1] = 1;
+    }
+    free(block);
+    report(operations, now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu, now_ns(CLOCK_MONOTONIC) - wall);
+}
+
 int main(int count, char **arguments) {
     const char *what = count > 1 ? arguments[1] : "";
     if (strcmp(what, "mixed") == 0 && (count == 5 || count == 6)) {
@@ -305,9 +324,11 @@ int main(int count, char **arguments) {
         fast(number(arguments[2]), (size_t)number(arguments[3]));
     } else if (strcmp(what, "held") == 0 && count == 4 && number(arguments[3]) > 0) {
         held(number(arguments[2]), (size_t)number(arguments[3]));
+    } else if (strcmp(what, "grow") == 0 && count == 4 && number(arguments[3]) > 0) {
+        grow(number(arguments[2]), (size_t)number(arguments[3]));
     } else {
         die("mixed OPERATIONS SLOTS SEED [THREADS] | larson OPERATIONS SLOTS SEED THREADS ROUNDS | replay FILE [PASSES] | "
-            "fast OPERATIONS SIZE | held BYTES SIZE");
+            "fast OPERATIONS SIZE | held BYTES SIZE | grow OPERATIONS STEP");
     }
     return 0;
 }

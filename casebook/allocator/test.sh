@@ -61,7 +61,7 @@ promises() {
 
 stages() {
     local name
-    for name in debug release config_once two_layers hints final; do
+    for name in debug release release_lto config_once two_layers hints final final_lto; do
         if [ $name = debug ] || [ $name = hints ]; then # these two have all that the others have
             # shellcheck disable=SC2046 # flags
             build gcc "$folder/$name" $(flags_of $name)
@@ -73,7 +73,10 @@ stages() {
         "$folder/out-$name/bench" larson 20000 512 7 3 6 > /dev/null
         "$folder/out-$name/bench" replay traces/python.trace > /dev/null
     done
-    echo "six stages: promises, workloads, recorded trace"
+    echo "eight stages: promises, workloads, recorded trace"
+    make -s bench-release OUT="$folder/out-bench-release"
+    "$folder/out-bench-release/bench" mixed 100000 256 42 > /dev/null
+    ./effort.py --check
 }
 
 # ---- real programs
