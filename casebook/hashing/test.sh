@@ -37,6 +37,24 @@ for compiler in g++ clang++; do
         done
     done
     echo "$compiler: all tables find the same keys"
+    if ! echo '#include <absl/container/flat_hash_map.h>' | "$compiler" -std=c++20 -x c++ -fsyntax-only - 2> /dev/null; then
+        echo "skipped: $compiler, swissmap.cpp (no abseil: libabsl-dev)"
+        continue
+    fi
+    "$compiler" -std=c++20 -O2 -Wall -Wextra -Werror -I ../../harness -o "$folder/program" swissmap.cpp \
+        -labsl_raw_hash_set -labsl_hash -labsl_city -labsl_low_level_hash
+    for count in 0 1 1000; do
+        keys "$count" 2 2 > "$folder/keys.table"
+        keys 4000 1 1 > "$folder/keys"
+        expected=$(printf %016x $((count * (count + 1) / 2)))
+        answers=$("$folder/program" --input "$folder/keys" --units 4000 --seconds 0.01 |
+            awk 'length($4) == 16 && $4 ~ /^[0-9a-f]+$/ { print $4 }')
+        if [ "$(echo "$answers" | wc -l)" != 8 ] || [ "$(echo "$answers" | sort -u)" != "$expected" ]; then
+            echo "test.sh: $compiler, swissmap, $count keys: expected $expected, got $answers" >&2
+            exit 1
+        fi
+    done
+    echo "$compiler: hot and cold maps find the same keys"
 done
 if [ "$found" = 0 ]; then
     echo "test.sh: neither g++ nor clang++ is on PATH; install one of them" >&2
