@@ -5,6 +5,8 @@
 //! Limits: macros that build paths and renamed crates are not seen through.
 //! Checked by: planted violations of every rule, at the end.
 
+#[path = "tidy/coverage.rs"]
+mod coverage;
 #[path = "tidy/rules.rs"]
 mod rules;
 #[path = "tidy/source.rs"]
@@ -75,6 +77,13 @@ fn links_between_documents_lead_somewhere() {
 #[test]
 fn documents_are_no_wider_than_120_characters() {
     assert_none(&violations_of(rules::wide_lines));
+}
+
+#[test]
+fn the_coverage_of_the_documents_names_what_exists() {
+    let files = source::tracked_files();
+    let document = files.iter().find(|file| file.path == coverage::DOCUMENT).expect("there is one");
+    assert_none(&coverage::problems(document, &files));
 }
 
 /// Who opens it for the first time reads it to the end.
