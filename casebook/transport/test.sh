@@ -75,6 +75,10 @@ alone() { # $1 program
 }
 
 planted
+./buffers.py check
+# What it prints is a row with eight figures.
+./times.py 40 2 Debug-8 | awk -F'|' 'NR == 3 { for (i = 4; i <= 11; i++) if ($i !~ /^ [0-9.]+ $/) exit 1; ok = 1 } END { exit !ok }' ||
+    { echo "test.sh: times.py prints no row" >&2; exit 1; }
 if [ "${1:-}" = --all ]; then
     unit Debug
     unit ReleaseSafe
