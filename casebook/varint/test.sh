@@ -80,6 +80,15 @@ if [ "$found" = 0 ]; then
     exit 1
 fi
 
+# The Rust decoders of likely/ agree; their hint is stable from Rust 1.95 on.
+if ! command -v cargo >/dev/null 2>&1; then
+    echo "skipped: likely (cargo is not on PATH)"
+elif ! echo 'pub fn probe() { std::hint::cold_path() }' | rustc --crate-type lib --emit metadata -o "$folder/probe.rmeta" - 2>/dev/null; then
+    echo "skipped: likely ($(rustc --version) has no cold_path)"
+else
+    CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-../../target/likely} cargo test --quiet --offline --manifest-path likely/Cargo.toml
+fi
+
 # Every rate of the second document belongs to a benchmark that has claims, and says what its time says.
 python3 -B - <<'END'
 import glob, tomllib
