@@ -47,17 +47,15 @@ pub fn problems(document: &File, files: &[File]) -> Vec<Violation> {
 
 /// Why a reference leads nowhere.
 fn missing(reference: &str, files: &[File]) -> Option<String> {
-    let (path, name) =
-        reference.split_once('#').map_or((reference, None), |(path, name)| (path, Some(name)));
+    let (path, name) = reference.split_once('#').map_or((reference, None), |(path, name)| (path, Some(name)));
     let path = path.strip_prefix("../").map_or_else(|| format!("casebook/{path}"), str::to_string);
     let Some(file) = files.iter().find(|file| file.path == path) else {
         return Some("no such file".to_string());
     };
     let name = name?;
     let word = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    let stands = |at: usize| {
-        !file.text[..at].ends_with(word) && !file.text[at + name.len()..].starts_with(word)
-    };
+    let stands =
+        |at: usize| !file.text[..at].ends_with(word) && !file.text[at + name.len()..].starts_with(word);
     let named = |line: &str| {
         let line = line.trim();
         let key = line.split('=').next().unwrap_or(line).trim().trim_matches(|c| c == '[' || c == ']');
@@ -76,9 +74,13 @@ mod planted {
 
     fn lines(rows: &str, head: &str) -> Vec<usize> {
         let file = |path: &str, text: &str| File { path: path.to_string(), text: text.to_string() };
-        let text = format!("{head}\n| place | what it says | where | what was found |\n|---|---|---|---|\n{rows}");
+        let text =
+            format!("{head}\n| place | what it says | where | what was found |\n|---|---|---|---|\n{rows}");
         let files = [
-            file("casebook/a/experiment.toml", "# was: loop\n[[variants]]\nname = \"table\"\n[inputs.random]\n"),
+            file(
+                "casebook/a/experiment.toml",
+                "# was: loop\n[[variants]]\nname = \"table\"\n[inputs.random]\n",
+            ),
             file("casebook/a/main.c", "int decode_all(void);\n"),
         ];
         problems(&file(DOCUMENT, &text), &files).iter().map(|violation| violation.line).collect()
@@ -86,7 +88,8 @@ mod planted {
 
     #[test]
     fn sees_files_and_names_that_do_not_exist() {
-        let good = "| x | y | `a/experiment.toml#table`, `a/experiment.toml#random`, `a/main.c#decode_all` | z |\n";
+        let good =
+            "| x | y | `a/experiment.toml#table`, `a/experiment.toml#random`, `a/main.c#decode_all` | z |\n";
         assert_eq!(lines(good, "There are 0 of 1."), [0_usize; 0]);
         for bad in ["a/other.toml", "a/experiment.toml#loop", "a/experiment.toml#rand", "a/main.c#decode"] {
             assert_eq!(lines(&format!("| x | y | `{bad}` | z |\n"), "There are 0 of 1."), [4], "{bad}");
@@ -98,6 +101,9 @@ mod planted {
         assert_eq!(lines("| x | y | somewhere | z |\n", "There are 0 of 1."), [4]);
         assert_eq!(lines("| x | y | `a/main.c` |\n", "There are 0 of 1."), [4]);
         assert_eq!(lines("| x | y | `a/main.c` | **open**: all of it |\n", "There are 0 of 1."), [1]);
-        assert_eq!(lines("| x | y | `a/main.c` | **open**: all of it |\n", "There are 1 of 1."), [0_usize; 0]);
+        assert_eq!(
+            lines("| x | y | `a/main.c` | **open**: all of it |\n", "There are 1 of 1."),
+            [0_usize; 0]
+        );
     }
 }
