@@ -59,7 +59,7 @@ fn a_benchmark_of_nothing_is_refused_with_the_reason() {
         let text = failure.to_string();
         assert!(text.contains("unused") && text.contains("compute different results"), "{text}");
     }
-    let doctor = assay(&["doctor", "dead.toml"]);
+    let doctor = assay(&["doctor", "dead.toml", "--ledger", ledger]);
     let said = String::from_utf8_lossy(&doctor.stdout);
     assert!(said.contains("dead-code (unused on oneshot)"), "{said}");
 }
