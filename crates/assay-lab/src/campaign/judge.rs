@@ -102,7 +102,7 @@ pub fn judge_observed(
         contrasts
             .iter_mut()
             .filter(proven)
-            .for_each(|contrast| contrast.identity = Some(CodeIdentity::SameCode));
+            .for_each(|contrast| contrast.identity = Some(CodeIdentity::Copies));
     }
     let options = VerdictOptions {
         margin: experiment.minimum_effect,

@@ -77,7 +77,7 @@ pub fn session(ledger: &Ledger, session: i64, diary: &Diary, spec: &Spec) -> Res
         for mut contrast in contrasts(&seen, [name(question.baseline), name(question.candidate)]) {
             if let Some(role) = diary.role(&contrast.input) {
                 asked.push((question, role));
-                contrast.identity = same.then_some(CodeIdentity::SameCode);
+                contrast.identity = same.then_some(CodeIdentity::Copies);
                 let relinked = [own, other].iter().any(|row| row.built["placed"] == true);
                 contrast.visits = visits_of(&units, &contrast.input, relinked);
                 if !relinked {

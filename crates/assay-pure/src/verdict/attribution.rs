@@ -123,10 +123,13 @@ pub fn identical_code(contrast: &ObservedContrast) -> Option<CauseEvidence> {
     let (candidate, baseline) = contrast.between().names();
     let evidence = match contrast.identity.as_ref()? {
         CodeIdentity::Different | CodeIdentity::SameLoops(_) => return None,
-        CodeIdentity::SameCode => format!(
-            "after relocation the machine code of {candidate} and {baseline} is the same: any difference between them is in the data, placement or noise"
-        ),
-        CodeIdentity::Proven => format!(
+        CodeIdentity::SameCode => {
+            let evidence = format!(
+                "after relocation the machine code of {candidate} and {baseline} is the same: what differs between them is the data that they work on, placement or noise"
+            );
+            return Some(CauseEvidence { cause: Cause::IdenticalCode, share: None, evidence });
+        }
+        CodeIdentity::Copies | CodeIdentity::Proven => format!(
             "after relocation the machine code of {candidate} and {baseline}, what it calls and the data that it refers to are the same: any difference between them is placement or noise"
         ),
     };

@@ -9,15 +9,17 @@ pub enum CodeIdentity {
     Different,
     /// Other instructions, but all loops are the same.
     SameLoops(Vec<SharedLoop>),
-    /// The same instructions; the data that they work on may differ.
+    /// The same instructions; the data that they work on may differ, and make a difference.
     SameCode,
+    /// The same instructions on the same data, judged by what was measured: a control.
+    Copies,
     /// The same instructions on the same data, with all that they can reach.
     Proven,
 }
 
 impl CodeIdentity {
-    /// Whether the instructions are the same.
-    pub fn is_same_code(&self) -> bool {
-        matches!(self, CodeIdentity::SameCode | CodeIdentity::Proven)
+    /// Whether a difference can be nothing but placement or noise: instructions and data are the same.
+    pub fn excludes_difference(&self) -> bool {
+        matches!(self, CodeIdentity::Copies | CodeIdentity::Proven)
     }
 }

@@ -158,7 +158,7 @@ pub(super) fn identical_contradiction(
     contrast: &ObservedContrast,
     found: &ContrastVerdict,
 ) -> Option<String> {
-    let same = contrast.identity.as_ref().is_some_and(CodeIdentity::is_same_code);
+    let same = contrast.identity.as_ref().is_some_and(CodeIdentity::excludes_difference);
     let contradicts = same && found.verdict.is_difference();
     contradicts.then(|| {
         format!(

@@ -4,7 +4,8 @@
 //! no sample can make that surer. Their measured ratio is then a control of the campaign: beyond the minimum effect it
 //! contradicts the proof, so that neither this contrast nor a smaller one of the same baseline is judged.
 //! Limits: the proof covers machine code and data of the program, not files that it reads. Where the state that a variant
-//! works on may differ (`SameCode`), nothing is proven.
+//! works on may differ (`SameCode`), nothing is proven and nothing contradicted: one function on a table in the cache and on one
+//! that is not takes two times, and that may be the question.
 //! Checked: tests of the judge; pairs of known truth (`fixtures/verdicts`).
 
 use super::build::Side;
@@ -41,7 +42,7 @@ pub(super) fn contradiction<'c>(
     contrast: &'c ObservedContrast,
     found: &ContrastVerdict,
 ) -> Option<Contradiction<'c>> {
-    let same = contrast.identity.as_ref().is_some_and(CodeIdentity::is_same_code);
+    let same = contrast.identity.as_ref().is_some_and(CodeIdentity::excludes_difference);
     let ratio = found.code.filter(|_| same && found.verdict.is_difference())?;
     Some(Contradiction { contrast, ratio })
 }

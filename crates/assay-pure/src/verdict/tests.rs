@@ -247,6 +247,30 @@ fn identical_code_called_slower_contradicts_itself() {
 }
 
 #[test]
+fn one_function_on_data_that_differ_may_be_slower_and_casts_doubt_on_nothing() {
+    let cold = Planted { ratio: 1.05, identity: Some(CodeIdentity::SameCode), ..Planted::default() };
+    let other = Planted { candidate: "other", ratio: 1.04, ..Planted::default() };
+    let judged = |identity| {
+        let cold = Planted { identity, ..cold };
+        judge(&[cold.contrast(), other.contrast()], &VerdictOptions::default())
+    };
+    let found = judged(Some(CodeIdentity::SameCode));
+    assert_eq!(found.contrasts[0].verdict, Verdict::Slower);
+    assert_eq!(found.contrasts[1].verdict, Verdict::Slower);
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    let same = found.contrasts[0].causes.iter().find(|evidence| evidence.cause == Cause::IdenticalCode);
+    let same = same.expect("what is known of the code is told");
+    assert!(
+        same.share.is_none() && same.evidence.contains("the data that they work on"),
+        "{}",
+        same.evidence
+    );
+    let found = judged(Some(CodeIdentity::Copies));
+    let verdicts: Vec<Verdict> = found.contrasts.iter().map(|contrast| contrast.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Undecided; 2]);
+}
+
+#[test]
 fn what_is_proven_is_equivalent_however_little_or_unsteadily_it_was_measured() {
     let wide = Planted { rotations: 2, identity: Some(CodeIdentity::Proven), ..Planted::default() };
     let found = judge_one(&wide);
