@@ -11,6 +11,7 @@ pub(crate) mod command;
 mod compilers;
 mod dependencies;
 mod failure;
+mod instrument;
 mod keys;
 mod linker;
 mod objects;
@@ -30,6 +31,7 @@ pub use compilers::{
     Compiler, CompilerFamily, ToolchainError, Toolchains, find_compilers, find_compilers_in,
 };
 pub use failure::{BuildFailure, Stage};
+pub use instrument::LoggingProgram;
 pub use linker::{Linker, LinkerKind, default_script, identify};
 pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};
 pub(crate) use recipe::ADDED_FLAG;

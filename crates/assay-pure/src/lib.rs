@@ -14,6 +14,7 @@ pub mod figures;
 pub mod history;
 pub mod ledger;
 pub mod limits;
+pub mod outcomes;
 pub mod parquet;
 pub mod placement;
 pub mod protocol;

@@ -3,6 +3,7 @@
 use super::artifact::{Artifact, Link};
 use super::compilers::Compiler;
 use super::failure::BuildFailure;
+use super::instrument::{self, LoggingProgram};
 use super::recipe::{self, Recipe};
 use super::relink;
 use super::workshop::{Stats, Workshop};
@@ -57,6 +58,14 @@ impl Builder {
     /// The link fails, or the cache cannot be written.
     pub fn link(&self, recipe: &Recipe, link: Link) -> Result<Artifact, BuildFailure> {
         relink::link(&self.workshop, recipe, link)
+    }
+
+    /// Builds a compiled program once more so that it logs its branches; `measured` is its link as built.
+    ///
+    /// # Errors
+    /// Why it cannot be instrumented, as part of a sentence.
+    pub fn instrument(&self, recipe: &Recipe, measured: &Artifact) -> Result<LoggingProgram, String> {
+        instrument::build(&self.workshop, recipe, measured)
     }
 
     /// The folder of `assay.h`.

@@ -5,6 +5,7 @@
 
 use super::compilers::{Compiler, ELSEWHERE};
 use super::failure::{BuildFailure, Stage};
+use super::instrument::SourceCommand;
 use super::linker::{self, Linker, LinkerKind};
 use super::objects::{self, Compilation, Object};
 use super::workshop::Workshop;
@@ -37,6 +38,8 @@ pub struct Recipe {
     /// What cannot be placed as asked, and why.
     pub warnings: Vec<String>,
     pub(super) driver: PathBuf,
+    /// How each source was compiled as built.
+    pub(super) commands: Vec<SourceCommand>,
     pub(super) as_built: Vec<Object>,
     pub(super) placed: Vec<Object>,
     pub(super) pieces: Vec<OrderedSection>,
@@ -103,6 +106,7 @@ pub fn compile(
     };
     let (as_built, placed) = (as_built?, placed?);
     let driver = sources.linking_driver()?;
+    let commands = sources.commands(&own)?;
     let link = linker::Plain {
         folder: &folder,
         compiler,
@@ -125,6 +129,7 @@ pub fn compile(
         linker,
         warnings: Vec::new(),
         driver,
+        commands,
         as_built,
         placed,
         pieces,
@@ -143,23 +148,34 @@ struct Sources<'a> {
 
 impl Sources<'_> {
     fn compile(&self, own: &[String], added: &[String]) -> Result<Vec<Object>, BuildFailure> {
-        let mut flags: Vec<String> = own.iter().chain(added).cloned().collect();
+        let flags: Vec<String> = own.iter().chain(added).cloned().collect();
+        let one = |command: &SourceCommand| {
+            objects::compile(
+                self.workshop,
+                &Compilation {
+                    folder: self.folder,
+                    source: &command.source,
+                    compiler: self.compiler,
+                    driver: &command.driver,
+                    flags: &command.flags,
+                    described: self.described,
+                },
+            )
+        };
+        self.commands(&flags)?.iter().map(one).collect()
+    }
+
+    /// How each source is compiled with these flags, the program's folders and ours added.
+    fn commands(&self, flags: &[String]) -> Result<Vec<SourceCommand>, BuildFailure> {
+        let mut flags = flags.to_vec();
         flags.extend(self.program.include_dirs.iter().map(|folder| format!("-I{folder}")));
         flags.push(format!("-I{}", self.workshop.include.display()));
         let cxx_flags: Vec<String> =
             self.compiler.cxx_standard().map(str::to_owned).into_iter().chain(flags.clone()).collect();
         let one = |source: &String| {
-            objects::compile(
-                self.workshop,
-                &Compilation {
-                    folder: self.folder,
-                    source,
-                    compiler: self.compiler,
-                    driver: self.driver(source)?,
-                    flags: if driver_of(source) == Some(Driver::Cxx) { &cxx_flags } else { &flags },
-                    described: self.described,
-                },
-            )
+            let flags = if driver_of(source) == Some(Driver::Cxx) { &cxx_flags } else { &flags };
+            let driver = self.driver(source)?.to_owned();
+            Ok(SourceCommand { source: source.clone(), driver, flags: flags.clone() })
         };
         self.program.sources.iter().map(one).collect()
     }

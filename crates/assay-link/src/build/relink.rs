@@ -62,12 +62,21 @@ pub fn link(workshop: &Workshop, recipe: &Recipe, link: Link) -> Result<Artifact
 
 /// The command but for where it writes.
 fn command(recipe: &Recipe, pad: Option<&Path>, order: &[String]) -> Vec<String> {
-    let word = |path: &Path| path.to_string_lossy().into_owned();
     let objects = if pad.is_some() { &recipe.placed } else { &recipe.as_built };
+    let objects = objects.iter().map(|object| object.path.as_path());
+    linking(recipe, pad.into_iter().chain(objects), order)
+}
+
+/// The command for a link as built of other objects.
+pub fn command_of(recipe: &Recipe, objects: &[PathBuf]) -> Vec<String> {
+    linking(recipe, objects.iter().map(PathBuf::as_path), &[])
+}
+
+fn linking<'a>(recipe: &Recipe, objects: impl Iterator<Item = &'a Path>, order: &[String]) -> Vec<String> {
+    let word = |path: &Path| path.to_string_lossy().into_owned();
     let mut words = vec![word(&recipe.driver)];
     words.extend(recipe.flags.iter().cloned());
-    words.extend(pad.map(word));
-    words.extend(objects.iter().map(|object| word(&object.path)));
+    words.extend(objects.map(word));
     words.extend(order.iter().cloned());
     words.extend(recipe.link_flags.iter().cloned());
     words

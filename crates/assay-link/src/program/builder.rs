@@ -1,7 +1,9 @@
 //! Compiling and linking, whichever way a program is built.
 
 use super::captured::CapturedProgram;
-use crate::build::{Artifact, BuildFailure, Builder, Compiler, Link, Recipe, Stats, in_pairs};
+use crate::build::{
+    Artifact, BuildFailure, Builder, Compiler, Link, LoggingProgram, Recipe, Stats, in_pairs,
+};
 use assay_pure::experiment::spec::{FlagSet, Program};
 use std::path::{Path, PathBuf};
 
@@ -90,6 +92,17 @@ impl ProgramBuilder {
         match recipe {
             ProgramRecipe::Compiled(recipe) => self.builder.link(recipe, link),
             ProgramRecipe::Captured(program) => program.link(&self.builder, link),
+        }
+    }
+
+    /// Builds a compiled program once more so that it logs its branches; `measured` is its link as built.
+    ///
+    /// # Errors
+    /// Why it cannot be instrumented, as part of a sentence.
+    pub fn instrument(&self, recipe: &ProgramRecipe, measured: &Artifact) -> Result<LoggingProgram, String> {
+        match recipe {
+            ProgramRecipe::Compiled(recipe) => self.builder.instrument(recipe, measured),
+            ProgramRecipe::Captured(_) => Err("a build of its own is not instrumented".into()),
         }
     }
 

@@ -1,0 +1,179 @@
+//! A program built a second time so that it logs its branches: for counting, never for measuring.
+//!
+//! Each source is compiled to assembly with its own flags, rewritten (`rewrite`) and assembled twice. The text without
+//! records must give the measured program, byte for byte of its code: then the log of the one with records is a
+//! log of the measured program's branches, and each address of one is known in the other. Anything else is refused with its
+//! reason, and who asked counts another way.
+
+mod rewrite;
+mod statements;
+
+use super::artifact::Artifact;
+use super::failure::Stage;
+use super::recipe::Recipe;
+use super::relink;
+use super::workshop::Workshop;
+use assay_pure::outcomes::{self, PairedTable};
+use rewrite::rewrite;
+use std::path::{Path, PathBuf};
+
+/// What an instrumented program is linked with.
+const LOG: &str = include_str!("instrument/log.c");
+
+/// How one source was compiled as built.
+#[derive(Clone, Debug)]
+pub(super) struct SourceCommand {
+    /// The source.
+    pub source: String,
+    /// The driver for its language.
+    pub driver: PathBuf,
+    /// All flags, in order.
+    pub flags: Vec<String>,
+}
+
+/// A program that logs, and what its log means.
+#[derive(Clone, Debug)]
+pub struct LoggingProgram {
+    /// The program that is measured, and that the log speaks of.
+    pub plain: PathBuf,
+    /// The program that logs.
+    pub logging: PathBuf,
+    /// Where everything lies in both.
+    pub table: PairedTable,
+}
+
+/// Builds it. The reason why not is a whole sentence's part.
+pub fn build(workshop: &Workshop, recipe: &Recipe, measured: &Artifact) -> Result<LoggingProgram, String> {
+    if !cfg!(target_arch = "x86_64") {
+        return Err("only x86-64 is instrumented".into());
+    }
+    if recipe.link_time {
+        return Err("with link-time optimisation the code comes into being in the linker".into());
+    }
+    let whole = Work { workshop, recipe };
+    let (mut marked, mut logging) = (Vec::new(), Vec::new());
+    let mut site = 1;
+    for command in &recipe.commands {
+        let text = whole.assembly(command)?;
+        let rewritten = rewrite(&text, site).map_err(|why| format!("{}, {why}", command.source))?;
+        marked.push(whole.assemble(command, &rewritten.marked)?);
+        logging.push(whole.assemble(command, &rewritten.logging)?);
+        site = rewritten.next_site;
+    }
+    logging.push(whole.log()?);
+    let marked = whole.link(&marked)?;
+    let logging = whole.link(&logging)?;
+    let read = |path: &Path| std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+    let (measured_bytes, marked_bytes) = (read(&measured.path)?, read(&marked)?);
+    if !outcomes::same_code(&measured_bytes, &marked_bytes)? {
+        return Err("assembled from the compiler's text it has other code than the measured program".into());
+    }
+    let table = outcomes::pair(&marked_bytes, &read(&logging)?)?;
+    Ok(LoggingProgram { plain: measured.path.clone(), logging, table })
+}
+
+struct Work<'a> {
+    workshop: &'a Workshop,
+    recipe: &'a Recipe,
+}
+
+impl Work<'_> {
+    fn run(&self, stage: Stage, what: &str, words: &[String]) -> Result<(), String> {
+        let ran = self.workshop.run(stage, what, &self.recipe.folder, words);
+        ran.map(drop).map_err(|failure| failure.to_string())
+    }
+
+    fn stored(&self, error: &std::io::Error) -> String {
+        self.workshop.cache_failure("storing an instrumented build", error).to_string()
+    }
+
+    /// The text that the compiler gives its assembler.
+    fn assembly(&self, command: &SourceCommand) -> Result<String, String> {
+        let extension = Path::new(&command.source).extension().unwrap_or_default();
+        if extension == "s" {
+            let path = self.recipe.folder.join(&command.source);
+            return std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()));
+        }
+        let made = self.workshop.cache.unfinished(".s");
+        let mut words = vec![command.driver.to_string_lossy().into_owned()];
+        words.extend(command.flags.iter().cloned());
+        // An assembler's source is only sent through the preprocessor.
+        words.push(if extension == "S" { "-E" } else { "-S" }.into());
+        words.extend([command.source.clone(), "-o".into(), made.word()]);
+        self.run(Stage::Compile, &format!("{} gives no assembly", command.source), &words)?;
+        let bytes = std::fs::read(&made.path).map_err(|error| self.stored(&error))?;
+        String::from_utf8(bytes).map_err(|_| format!("the assembly of {} is no text", command.source))
+    }
+
+    fn assemble(&self, command: &SourceCommand, text: &str) -> Result<PathBuf, String> {
+        let (source, made) = (self.workshop.cache.unfinished(".s"), self.workshop.cache.unfinished(".o"));
+        std::fs::write(&source.path, text).map_err(|error| self.stored(&error))?;
+        let mut words = vec![command.driver.to_string_lossy().into_owned()];
+        words.extend(command.flags.iter().filter(|flag| is_of_the_assembler(flag)).cloned());
+        words.extend(["-c".into(), source.word(), "-o".into(), made.word()]);
+        self.run(Stage::Compile, &format!("{} does not assemble with records", command.source), &words)?;
+        let kept = self.workshop.cache.keep(&made, "objects", "o").map_err(|error| self.stored(&error))?;
+        Ok(self.workshop.cache.place("objects", &kept.0, "o"))
+    }
+
+    /// The program's side of the log.
+    fn log(&self) -> Result<PathBuf, String> {
+        let (source, made) = (self.workshop.cache.unfinished(".c"), self.workshop.cache.unfinished(".o"));
+        std::fs::write(&source.path, LOG).map_err(|error| self.stored(&error))?;
+        let mut words = vec![self.recipe.compiler.path.to_string_lossy().into_owned()];
+        let flags = ["-O2", "-fPIE", "-std=gnu11", "-mgeneral-regs-only", "-fno-stack-protector", "-c"];
+        words.extend(flags.map(str::to_owned));
+        words.extend([source.word(), "-o".into(), made.word()]);
+        self.run(Stage::Compile, "the log does not compile", &words)?;
+        let kept = self.workshop.cache.keep(&made, "objects", "o").map_err(|error| self.stored(&error))?;
+        Ok(self.workshop.cache.place("objects", &kept.0, "o"))
+    }
+
+    fn link(&self, objects: &[PathBuf]) -> Result<PathBuf, String> {
+        let made = self.workshop.cache.unfinished("");
+        let mut words = relink::command_of(self.recipe, objects);
+        words.extend(["-o".into(), made.word()]);
+        self.run(Stage::Link, "the instrumented program does not link", &words)?;
+        let kept =
+            self.workshop.cache.keep(&made, "artifacts", "elf").map_err(|error| self.stored(&error))?;
+        Ok(self.workshop.cache.place("artifacts", &kept.0, "elf"))
+    }
+}
+
+/// Flags that change what an assembler makes of a text. Others are left out: `-g` would describe the text itself.
+fn is_of_the_assembler(flag: &str) -> bool {
+    ["-Wa,", "-m", "-B", "-fno-integrated-as", "-fintegrated-as", "-no-integrated-as", "-integrated-as"]
+        .iter()
+        .any(|start| flag.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use outcomes::{MARK_WORDS, PIPE_VARIABLE, SiteKind, TARGET_WORDS, outcome};
+
+    /// Both sides of the log are written apart; this is what they share.
+    #[test]
+    fn the_programs_side_of_the_log_writes_what_is_read() {
+        assert!(LOG.contains(&format!("name[] = \"{PIPE_VARIABLE}=\"")));
+        assert!(LOG.contains(&format!("at[{}] = word;", MARK_WORDS - 1)));
+        assert!(LOG.contains(&format!("at += {MARK_WORDS};")));
+        assert!(LOG.contains(&format!(".quad {}\\n", SiteKind::Anchor as u32)));
+        assert!(LOG.contains(outcomes::SECTION));
+        assert!(
+            LOG.contains(&format!("#define ASSAY_LOG_MARK {:#x}\n", assay_pure::trace::channel::MARK_OPTION))
+        );
+        let code = rewrite("\tje f\n\tret\n\tsyscall\n", 1).expect("it can be instrumented").logging;
+        assert!(code.contains(&format!("leaq {}(%r11)", 4 * TARGET_WORDS)));
+        assert!(code.contains(&format!("${:#x}, 8(%r11)", 2 << 8 | outcome::WENT)));
+        assert!(code.contains(&format!("${:#x}, %ecx", 3 << 8 | outcome::SYSTEM_CALL)));
+    }
+
+    #[test]
+    fn only_what_concerns_the_assembler_reaches_it() {
+        let given =
+            ["-O2", "-g", "-march=native", "-Wa,-mbranches-within-32B-boundaries", "-Iinclude", "-flto"];
+        let kept: Vec<&str> = given.into_iter().filter(|flag| is_of_the_assembler(flag)).collect();
+        assert_eq!(kept, ["-march=native", "-Wa,-mbranches-within-32B-boundaries"]);
+    }
+}

@@ -1,0 +1,474 @@
+//! Assembly in which each branch leaves its outcome in a log, made from what gcc and clang write.
+//!
+//! Method: text to text, for x86-64 in AT&T's syntax. In front of each conditional branch, indirect jump, indirect call, return
+//! and call of the system goes code that appends a record (assay-pure, `outcomes`) behind a thread's pointer (`log.c`).
+//! It uses `mov`, `lea` and `set` only, so no flag changes; it keeps r11 and r10 in memory of the thread, not on the stack,
+//! so neither red zone nor unwinding tables are touched. The same text with labels and no code is what must be the
+//! measured program byte for byte: its table says where each site lies there.
+//! Limits: what is refused says so ([`Unwritable`]); a signal handler that interrupts a record loses r11, so programs with
+//! handlers are not for this.
+//! Checked: against the emulator's branches, one by one, in `assay/tests/instrument.rs`.
+
+use super::statements::{Statement, repeated, statements};
+use assay_pure::outcomes::{SECTION, SiteKind};
+use std::fmt::Write as _;
+
+/// A text that cannot be instrumented.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unwritable {
+    /// Its line, from 1.
+    pub line: usize,
+    /// What stands there.
+    pub found: String,
+    /// Why it cannot be.
+    pub why: &'static str,
+}
+
+impl std::fmt::Display for Unwritable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "line {} of its assembly, `{}`: {}", self.line, self.found, self.why)
+    }
+}
+
+/// One source's assembly, twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rewritten {
+    /// The same code, with a table of its sites.
+    pub marked: String,
+    /// With records, and the same table.
+    pub logging: String,
+    /// The number that the next source's first site has.
+    pub next_site: u32,
+}
+
+/// Rewrites one source, whose first site has the number `first`, not 0.
+///
+/// # Errors
+/// Something in it cannot be instrumented.
+pub fn rewrite(text: &str, first: u32) -> Result<Rewritten, Unwritable> {
+    let mut writer = Writer {
+        marked: String::with_capacity(2 * text.len()),
+        logging: String::with_capacity(3 * text.len()),
+        table: format!("\t.section {SECTION},\"\",@progbits\n"),
+        next_site: first,
+        labels: 0,
+        first,
+        sections: Sections::default(),
+    };
+    let mut prefix = String::new();
+    for statement in repeated(statements(text)) {
+        let refuse = |why| Unwritable { line: statement.line, found: statement.text.trim().to_owned(), why };
+        if statement.is_bare_prefix() {
+            // `rep; ret`: nothing may come between a prefix and its instruction.
+            let _ = write!(prefix, "{} ", statement.text.trim());
+            continue;
+        }
+        let whole = format!("{prefix}{}", statement.text.trim());
+        prefix.clear();
+        let whole = Statement { text: &whole, ..statement };
+        if writer.next_site >= SiteKind::MAX_SITES {
+            return Err(refuse("there are more branches than a record can name"));
+        }
+        writer.statement(&whole).map_err(refuse)?;
+    }
+    let (mut marked, mut logging) = (writer.marked, writer.logging);
+    marked.push_str(&writer.table);
+    logging.push_str(&writer.table);
+    Ok(Rewritten { marked, logging, next_site: writer.next_site })
+}
+
+/// Whether code is what follows, and what followed before.
+struct Sections {
+    now: bool,
+    before: bool,
+    pushed: Vec<(bool, bool)>,
+}
+
+impl Default for Sections {
+    fn default() -> Self {
+        Self { now: true, before: true, pushed: Vec::new() }
+    }
+}
+
+impl Sections {
+    fn directive(&mut self, name: &str, rest: &str) {
+        match name {
+            ".text" => self.enter(true),
+            ".data" | ".bss" => self.enter(false),
+            ".section" => self.enter(is_code(rest)),
+            ".pushsection" => {
+                self.pushed.push((self.now, self.before));
+                self.enter(is_code(rest));
+            }
+            ".popsection" => {
+                (self.now, self.before) = self.pushed.pop().unwrap_or((self.now, self.before));
+            }
+            ".previous" => std::mem::swap(&mut self.now, &mut self.before),
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, code: bool) {
+        self.before = std::mem::replace(&mut self.now, code);
+    }
+}
+
+/// Whether a section of these words holds code.
+fn is_code(words: &str) -> bool {
+    let mut parts = words.split(',').map(str::trim);
+    let name = parts.next().unwrap_or_default().trim_matches('"');
+    match parts.next() {
+        Some(flags) => flags.contains('x'),
+        None => name.starts_with(".text") || name == ".init" || name == ".fini",
+    }
+}
+
+struct Writer {
+    marked: String,
+    logging: String,
+    table: String,
+    next_site: u32,
+    labels: u32,
+    first: u32,
+    sections: Sections,
+}
+
+const CONDITIONS: &[&str] = &[
+    "a", "ae", "b", "be", "c", "e", "g", "ge", "l", "le", "na", "nae", "nb", "nbe", "nc", "ne", "ng", "nge",
+    "nl", "nle", "no", "np", "ns", "nz", "o", "p", "pe", "po", "s", "z",
+];
+/// Branches that test a register, and reach 127 bytes.
+const SHORT: &[&str] =
+    &["loop", "loope", "loopne", "loopz", "loopnz", "jcxz", "jecxz", "jrcxz", "loopq", "loopl"];
+
+impl Writer {
+    fn statement(&mut self, statement: &Statement<'_>) -> Result<(), &'static str> {
+        for label in statement.labels() {
+            self.both(&format!("{label}:\n"));
+            if self.sections.now {
+                self.point();
+            }
+        }
+        let text = statement.body();
+        let Some((name, operands)) = statement.instruction() else { return Ok(()) };
+        if name.starts_with('.') {
+            refused_directive(name, operands)?;
+            self.sections.directive(name, operands);
+            if self.sections.now && (name.starts_with(".p2align") || name.ends_with("align")) {
+                // Padding may be needed in one text and not in the other: places before and behind it must stay two.
+                self.logging.push_str("\tnop\n");
+            }
+            self.both(&format!("{text}\n"));
+            return Ok(());
+        }
+        let base = name.split(',').next().unwrap_or(name);
+        if base.strip_prefix('j').is_some_and(|condition| CONDITIONS.contains(&condition)) {
+            return self.conditional(text, &base[1..]);
+        }
+        if SHORT.contains(&base) {
+            return self.short(text, operands);
+        }
+        match base {
+            "jmp" | "jmpq" if operands.starts_with('*') => self.indirect(text, operands),
+            "call" | "callq" if operands.starts_with('*') => {
+                self.indirect(text, operands)?;
+                self.point();
+                Ok(())
+            }
+            "call" | "callq" => {
+                self.both(&format!("{text}\n"));
+                self.point();
+                Ok(())
+            }
+            "ret" | "retq" => {
+                let word = self.site(SiteKind::Return);
+                self.to_target("(%rsp)", word, text);
+                Ok(())
+            }
+            "syscall" => {
+                self.system_call(text);
+                Ok(())
+            }
+            "ljmp" | "lcall" | "lret" | "lretq" | "iret" | "iretq" | "retw" | "sysenter" | "sysexit"
+            | "sysret" | "xbegin" | "ljmpq" | "lcallq" | "jmpw" | "callw" => {
+                Err("a way to branch that is not instrumented")
+            }
+            _ => {
+                self.both(&format!("{text}\n"));
+                Ok(())
+            }
+        }
+    }
+
+    fn both(&mut self, text: &str) {
+        self.marked.push_str(text);
+        self.logging.push_str(text);
+    }
+
+    /// A label of ours here, in both texts.
+    fn label(&mut self) -> String {
+        self.labels += 1;
+        // Numbers of sites are those of the program, so labels of two sources that are joined differ.
+        let label = format!(".Lassay_{}_{}", self.first, self.labels);
+        self.both(&format!("{label}:\n"));
+        label
+    }
+
+    /// A place that control may come to from elsewhere.
+    fn point(&mut self) {
+        let label = self.label();
+        let _ = writeln!(self.table, "\t.quad {label}\n\t.quad {}", SiteKind::Point as u32);
+    }
+
+    /// A site's number, in the form of its record; its line of the table. The label comes with [`Writer::original`].
+    fn site(&mut self, kind: SiteKind) -> u32 {
+        let word = self.next_site << 8;
+        self.next_site += 1;
+        let _ = writeln!(self.table, "\t.quad .Lassay_s{word}\n\t.quad {}", word | kind as u32);
+        word
+    }
+
+    /// The instruction itself at its label.
+    fn original(&mut self, word: u32, text: &str) {
+        self.both(&format!(".Lassay_s{word}:\n{text}\n"));
+    }
+
+    fn conditional(&mut self, text: &str, condition: &str) -> Result<(), &'static str> {
+        let word = self.site(SiteKind::Conditional);
+        let _ = write!(
+            self.logging,
+            "{SAVE}\tmovl $0x{word:x}, (%r11)\n\tset{condition} (%r11)\n\tleaq 4(%r11), %r11\n{RESTORE}"
+        );
+        self.original(word, text);
+        Ok(())
+    }
+
+    /// What reaches 127 bytes goes over its record by a jump of ours, and from there where it wants.
+    fn short(&mut self, text: &str, target: &str) -> Result<(), &'static str> {
+        let word = self.site(SiteKind::Conditional);
+        let _ = write!(self.marked, ".Lassay_s{word}:\n{text}\n");
+        let branch = text
+            .strip_suffix(target)
+            .ok_or("its target is not at its end, which is not instrumented")?
+            .trim_end();
+        let record = |taken: u32| {
+            format!("{SAVE}\tmovl $0x{:x}, (%r11)\n\tleaq 4(%r11), %r11\n{RESTORE}", word | taken)
+        };
+        let _ = write!(
+            self.logging,
+            ".Lassay_s{word}:\n{branch} .Lassay_t{word}\n{}\tjmp .Lassay_n{word}\n.Lassay_t{word}:\n{}\tjmp {target}\n\
+             .Lassay_n{word}:\n",
+            record(0),
+            record(1)
+        );
+        Ok(())
+    }
+
+    fn indirect(&mut self, text: &str, operands: &str) -> Result<(), &'static str> {
+        if operands.contains("__tls_get_addr") {
+            return Err("the linker knows this sequence only as it is");
+        }
+        let word = self.site(SiteKind::Indirect);
+        self.to_target(operands.trim_start_matches('*').trim(), word, text);
+        Ok(())
+    }
+
+    /// The record's last word comes first: where that has room, the rest has.
+    fn to_target(&mut self, operand: &str, word: u32, text: &str) {
+        let _ = write!(
+            self.logging,
+            "\tmovq %r10, %fs:__assay_r10@tpoff\n\tmovq {operand}, %r10\n{SAVE}\tmovl $0x{:x}, 8(%r11)\n\
+             \tmovq %r10, (%r11)\n\tleaq 12(%r11), %r11\n{RESTORE}\tmovq %fs:__assay_r10@tpoff, %r10\n",
+            word | 2
+        );
+        self.original(word, text);
+    }
+
+    fn system_call(&mut self, text: &str) {
+        let word = self.site(SiteKind::SystemCall);
+        let _ = write!(
+            self.logging,
+            "\tleaq -128(%rsp), %rsp\n\tmovl $0x{:x}, %ecx\n\tcall __assay_system_call\n\tleaq 128(%rsp), %rsp\n",
+            word | 4
+        );
+        self.original(word, text);
+    }
+}
+
+const SAVE: &str = "\tmovq %r11, %fs:__assay_r11@tpoff\n\tmovq %fs:__assay_at@tpoff, %r11\n";
+const RESTORE: &str = "\tmovq %r11, %fs:__assay_at@tpoff\n\tmovq %fs:__assay_r11@tpoff, %r11\n";
+
+fn refused_directive(name: &str, operands: &str) -> Result<(), &'static str> {
+    match name {
+        ".macro" | ".altmacro" | ".irp" | ".irpc" => Err("macros are not looked into"),
+        ".rept" | ".endr" => {
+            Err("it repeats something that does not end, or so often that it is no number here")
+        }
+        ".include" => Err("what is included is not looked into"),
+        ".intel_syntax" => Err("only AT&T's syntax is read"),
+        ".code32" | ".code16" => Err("only 64-bit code is read"),
+        ".section" if operands.starts_with(".gnu.lto") || operands.starts_with("\".gnu.lto") => {
+            Err("with link-time optimisation the code comes into being in the linker")
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logging(text: &str) -> String {
+        rewrite(text, 1).expect("it can be instrumented").logging
+    }
+
+    /// What the rewriter added in front of the table, a line each.
+    fn added(text: &str) -> Vec<String> {
+        let code = logging(text);
+        let code = code.split("\t.section .debug_assay").next().expect("the code comes first");
+        code.lines().map(|line| line.trim().to_owned()).filter(|line| !line.starts_with(".Lassay")).collect()
+    }
+
+    #[test]
+    fn a_conditional_branch_stores_its_site_and_condition_and_touches_no_flag() {
+        assert_eq!(
+            added("\tjne\t.L3\n"),
+            [
+                "movq %r11, %fs:__assay_r11@tpoff",
+                "movq %fs:__assay_at@tpoff, %r11",
+                "movl $0x100, (%r11)",
+                "setne (%r11)",
+                "leaq 4(%r11), %r11",
+                "movq %r11, %fs:__assay_at@tpoff",
+                "movq %fs:__assay_r11@tpoff, %r11",
+                "jne\t.L3"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_marked_text_has_the_same_instructions_as_the_source() {
+        let source = "f:\n\ttestl %eax, %eax\n\tjg .L2 # likely\n\tcall *8(%rbx)\n\tcall g@PLT\n\trep; ret\n.L2:\n\tjmp *.L4(,%rax,8)\n\tloop .L2\n";
+        let marked = rewrite(source, 7).expect("it can be instrumented").marked;
+        let code = marked.split("\t.section .debug_assay").next().expect("the code comes first");
+        let left: Vec<&str> =
+            code.lines().map(str::trim).filter(|line| !line.starts_with(".Lassay")).collect();
+        assert_eq!(
+            left,
+            [
+                "f:",
+                "testl %eax, %eax",
+                "jg .L2",
+                "call *8(%rbx)",
+                "call g@PLT",
+                "rep ret",
+                ".L2:",
+                "jmp *.L4(,%rax,8)",
+                "loop .L2"
+            ]
+        );
+    }
+
+    #[test]
+    fn tables_of_both_texts_are_the_same_and_name_each_site_and_point_once() {
+        let both = rewrite("f:\n\tje f\n\tcall g\n\tret\n", 5).expect("it can be instrumented");
+        let table = |text: &str| text.split_once("\t.section .debug_assay").expect("a table").1.to_owned();
+        assert_eq!(table(&both.marked), table(&both.logging));
+        let words: Vec<String> = table(&both.marked)
+            .lines()
+            .skip(1)
+            .map(|line| line.trim().trim_start_matches(".quad ").to_owned())
+            .collect();
+        let conditional = (5 << 8 | SiteKind::Conditional as u32).to_string();
+        let returning = (6 << 8 | SiteKind::Return as u32).to_string();
+        assert_eq!(
+            words,
+            [
+                ".Lassay_5_1",
+                "0",
+                ".Lassay_s1280",
+                &conditional,
+                ".Lassay_5_2",
+                "0",
+                ".Lassay_s1536",
+                &returning
+            ]
+        );
+        assert_eq!(both.next_site, 7);
+    }
+
+    #[test]
+    fn labels_of_data_are_no_places_that_control_comes_to() {
+        let source = "\t.section .rodata\n.LC0:\n\t.long 1\n\t.text\nf:\n\t.pushsection .data\nd:\n\t.popsection\ng:\n\
+                      \t.section\t.text.hot,\"ax\",@progbits\nh:\n\t.previous\ni:\n";
+        let marked = rewrite(source, 1).expect("it can be instrumented").marked;
+        let pointed: Vec<&str> = marked
+            .lines()
+            .zip(marked.lines().skip(1))
+            .filter(|(_, next)| next.starts_with(".Lassay"))
+            .map(|(line, _)| line)
+            .collect();
+        assert_eq!(pointed, ["f:", "g:", "h:", "i:"]);
+    }
+
+    #[test]
+    fn each_branch_of_a_repetition_is_a_site() {
+        let source = "1:\t.rept 2\n\tje 2f; nop\n2:\n\t.endr\n\tret\n";
+        let both = rewrite(source, 1).expect("it can be instrumented");
+        assert_eq!(both.next_site, 4);
+        let code = both.marked.lines().filter(|line| !line.starts_with(".Lassay"));
+        let code: Vec<&str> = code.take_while(|line| !line.contains(".section")).collect();
+        assert_eq!(code, ["1:", "je 2f", "nop", "2:", "je 2f", "nop", "2:", "ret"]);
+    }
+
+    #[test]
+    fn places_on_both_sides_of_padding_stay_two() {
+        assert_eq!(
+            added("f:\n\t.p2align 4,,10\ng:\n\t.section .rodata\n\t.align 8\nt:\n"),
+            ["f:", "nop", ".p2align 4,,10", "g:", ".section .rodata", ".align 8", "t:"]
+        );
+    }
+
+    #[test]
+    fn an_indirect_target_is_read_before_any_register_changes() {
+        let lines = added("\tnotrack jmp\t*(%r11,%r10,8)\n");
+        assert_eq!(
+            lines[..3],
+            [
+                "movq %r10, %fs:__assay_r10@tpoff",
+                "movq (%r11,%r10,8), %r10",
+                "movq %r11, %fs:__assay_r11@tpoff"
+            ]
+        );
+        assert_eq!(lines.last().map(String::as_str), Some("notrack jmp\t*(%r11,%r10,8)"));
+    }
+
+    #[test]
+    fn branches_that_reach_127_bytes_go_over_their_record() {
+        let lines = added("\tjrcxz .L9\n");
+        assert_eq!(lines[0], "jrcxz .Lassay_t256");
+        assert!(lines.contains(&"jmp .L9".to_owned()) && lines.contains(&"movl $0x101, (%r11)".to_owned()));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_branch_is_left_alone() {
+        let source = "\t.string \"x; jne .L3 # ret\"\n# jne .L1\n\t/* je .L2\n ret */ nop # ret; ret\n";
+        let both = rewrite(source, 1).expect("it can be instrumented");
+        assert_eq!(both.next_site, 1);
+        assert!(both.marked.contains(".string \"x; jne .L3 # ret\"\n") && both.marked.contains("nop"));
+    }
+
+    #[test]
+    fn what_cannot_be_instrumented_is_refused_with_its_line() {
+        let refusal = |text: &str| rewrite(text, 1).expect_err("it cannot be instrumented").to_string();
+        assert_eq!(
+            refusal("\tnop\n\t.intel_syntax noprefix\n"),
+            "line 2 of its assembly, `.intel_syntax noprefix`: only AT&T's syntax is read"
+        );
+        assert!(refusal("\t.macro m\n").contains("macros"));
+        assert!(refusal("\tnop\n\t.rept N\n\tnop\n\t.endr\n").starts_with("line 2"));
+        assert!(refusal("\txbegin .L1\n").contains("not instrumented"));
+        assert!(refusal("\tcall *__tls_get_addr@GOTPCREL(%rip)\n").contains("linker"));
+        assert!(refusal("\t.section\t.gnu.lto_.opts,\"e\",@progbits\n").contains("link-time"));
+    }
+}
