@@ -13,8 +13,6 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
@@ -122,7 +120,7 @@ pub fn kernel_randomises() -> bool {
 /// The folder, the shell or the named pipe cannot be had, or the kernel refuses to wait; the message names it. How the
 /// command ended is no error here.
 pub fn run(asked: &CommandSpec<'_>) -> io::Result<CommandResult> {
-    let side = asked.side.map(named_pipe).transpose()?;
+    let side = asked.side.map(crate::pipe::named).transpose()?;
     let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(asked.command).current_dir(asked.folder);
     command.envs(asked.environment.iter().map(|(name, value)| (name, value)));
@@ -342,28 +340,6 @@ fn set_nonblocking(descriptor: RawFd) {
         let flags = libc::fcntl(descriptor, libc::F_GETFL);
         libc::fcntl(descriptor, libc::F_SETFL, flags | libc::O_NONBLOCK);
     }
-}
-
-/// Makes a named pipe and opens both of its ends, so that it has no end while nobody writes.
-fn named_pipe(path: &Path) -> io::Result<File> {
-    let context = |what: &str, error: io::Error| {
-        io::Error::new(error.kind(), format!("{what} the named pipe {}: {error}", path.display()))
-    };
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(context("replacing", error)),
-        _ => {}
-    }
-    let name = std::ffi::CString::new(path.as_os_str().as_bytes())?;
-    // SAFETY: a string with its end, alive during the call.
-    if unsafe { libc::mkfifo(name.as_ptr(), 0o600) } != 0 {
-        return Err(context("making", io::Error::last_os_error()));
-    }
-    let opened = File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path);
-    let file = opened.map_err(|error| context("opening", error))?;
-    // A benchmark should not wait for the lab to read; refused where the user's limit is lower.
-    // SAFETY: plain numbers of a descriptor that is open.
-    unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETPIPE_SZ, 1 << 20) };
-    Ok(file)
 }
 
 #[cfg(test)]

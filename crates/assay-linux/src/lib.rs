@@ -23,6 +23,7 @@ pub mod opened;
 pub mod output;
 pub mod perf;
 pub mod pin;
+pub mod pipe;
 pub mod private;
 pub mod process;
 pub mod pulse;

@@ -1,4 +1,5 @@
-//! What did a program execute? Any command under emulation, its branches handed on as they happen.
+//! What did a program execute? Any command under emulation, or an instrumented program by itself, its branches handed on as
+//! they happen.
 //!
 //! Method: the program runs under the distribution's user-mode QEMU with our plugin (crate assay-qemu), which writes to
 //! shared memory; threads of the lab read it, so that what was counted survives a crash, a kill and a time limit.
@@ -7,6 +8,7 @@
 
 mod decode;
 mod emulator;
+mod logged;
 mod notes;
 mod plugin;
 mod process;
@@ -16,6 +18,7 @@ mod refusal;
 mod session;
 pub mod sites;
 
+pub use logged::LogSession;
 pub use plugin::carry as carry_plugin;
 pub use refusal::{Blame, TraceRefusal};
 pub use session::{TraceSession, available, check, command};
