@@ -78,6 +78,20 @@ pub struct CampaignRequest {
     pub measured_only: bool,
     /// The variants are examined before they are measured.
     pub examine: bool,
+    /// What counts.
+    pub source: CountingSource,
+}
+
+/// What counts instructions and branches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CountingSource {
+    /// The processor's counters, else the emulator.
+    #[default]
+    Best,
+    /// The emulator.
+    Emulator,
+    /// A build that logs its branches, at native speed; the emulator where there can be none.
+    Instrumented,
 }
 
 /// Measuring time of `--quick`, seconds.
@@ -169,7 +183,7 @@ pub fn run_outline(
         core,
     )?;
     if ![Stopped::Interrupted, Stopped::Nothing].contains(&stopped) {
-        count::count(&prepared, &builder, &mut scene)?;
+        count::count(&prepared, &builder, asked.source, &mut scene)?;
     }
     let stopped = if assay_linux::interrupt::asked() { Stopped::Interrupted } else { stopped };
     lead.end(&ledger, stopped)?;
@@ -196,7 +210,7 @@ pub fn count_afterwards(
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
     let mut scene = Scene { ledger: &ledger, campaign: &row, cpu, patience: asked.patience, on: events };
     let builder = placements::Placements::compile(&prepared, &mut scene, &asked.store)?;
-    count::count(&prepared, &builder, &mut scene)
+    count::count(&prepared, &builder, asked.source, &mut scene)
 }
 
 fn begin_or_resume(

@@ -257,3 +257,46 @@ fn what_a_program_with_an_allocator_of_its_own_allocates_is_not_zero_but_unknown
         assert_eq!(cell["per_unit"], serde_json::json!({}), "{cell}");
     }
 }
+
+#[test]
+fn an_instrumented_build_gives_the_figures_that_the_emulator_gives() {
+    let Some(lab) = lab("-O1", &["count", "decide"]) else { return };
+    let figures = |source: &str, word: &str| -> Vec<Value> {
+        let said = lab.run(&["--seed", "1", "--source", source]);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let mut cells = lab.page()["cells"].as_array().expect("cells").clone();
+        cells
+            .iter_mut()
+            .map(|cell| {
+                let counts = cell["per_unit"].take();
+                for event in ["instructions", "branches", "branch-misses"] {
+                    assert_eq!(counts[event]["source"], word, "{counts}");
+                }
+                Value::Array(
+                    ["instructions", "branches", "branch-misses"]
+                        .map(|event| {
+                            ["value", "lower", "upper", "predictor"]
+                                .map(|part| counts[event][part].clone())
+                                .to_vec()
+                                .into()
+                        })
+                        .to_vec(),
+                )
+            })
+            .collect()
+    };
+    let traced = figures("emulator", "traced");
+    assert_eq!(figures("instrumented", "instrumented"), traced);
+    assert_eq!(traced.len(), 2);
+}
+
+#[test]
+fn what_cannot_be_instrumented_is_counted_by_the_emulator_and_says_so() {
+    let Some(lab) = lab("-O1\", \"-flto", &["count", "decide"]) else { return };
+    let said = lab.run(&["--seed", "1", "--source", "instrumented"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let page = lab.page();
+    near(figure(&page, "count", "instructions"), 4.0, 0.02);
+    let note = page["cells"][0]["count_note"].as_str().expect("why the emulator counted");
+    assert!(note.contains("cannot be counted: with link-time optimisation"), "{note}");
+}

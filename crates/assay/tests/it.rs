@@ -13,6 +13,7 @@ mod fit;
 mod folded;
 mod history;
 mod inputs;
+mod instrument;
 mod layout;
 mod lies;
 mod programs;

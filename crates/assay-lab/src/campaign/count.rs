@@ -2,7 +2,8 @@
 //! them.
 //!
 //! Method: each (compiler, flags, variant) runs once more and walks through the inputs between marks (PROTOCOL.md, `trace`):
-//! by itself where the kernel counts its events, else under the tracer. What was found is a fact of artifact, input and method: a repeated campaign finds it in the ledger.
+//! by itself where the kernel counts its events, else under the tracer, or, where that is asked for, in an instrumented build
+//! (`logged`). What was found is a fact of artifact, input and method: a repeated campaign finds it in the ledger.
 //! The phase has a time of its own; what does not fit is told in its cells, and the next campaign goes on from there.
 //! Known limits: the as-built link speaks for all placements of its code, which are the same instructions elsewhere.
 
@@ -12,16 +13,19 @@ pub mod capped;
 mod converse;
 mod generation;
 mod hardware;
+mod logged;
 pub mod simulate;
 mod traced;
 mod walks;
 
+use super::CountingSource;
 use super::blocks::failed_cells;
 use super::placements::{Group, PlacedLink, Placements};
 use super::prepare::Prepared;
 use super::scene::Scene;
 use crate::store::{AllocationRow, CountRow, Ledger};
 use anyhow::Result;
+use assay_link::build::LoggingProgram;
 use assay_linux::perf::{self, RefusalContext};
 use assay_pure::event::Event;
 use assay_pure::experiment;
@@ -49,6 +53,15 @@ struct OpenProgram<'a> {
     inputs: Vec<usize>,
 }
 
+/// What was executed for a count.
+struct Executed<'a> {
+    /// Hash of the program that the counts are of.
+    artifact: &'a str,
+    source: CountSource,
+    /// What the reader must know.
+    note: Option<&'a str>,
+}
+
 /// What is the same for all programs.
 struct CountPhase<'a, 's> {
     prepared: &'a Prepared,
@@ -58,6 +71,9 @@ struct CountPhase<'a, 's> {
     counters: Result<Vec<perf::CounterEvent>, String>,
     predictors: Vec<String>,
     method: String,
+    source: CountingSource,
+    /// The instrumented builds so far, or why there is none.
+    logging: HashMap<Group, Result<LoggingProgram, String>>,
     deadline: Instant,
     done: u64,
     total: u64,
@@ -69,7 +85,12 @@ struct CountPhase<'a, 's> {
 ///
 /// # Errors
 /// The ledger cannot be written. What cannot be counted is a failure of its cell.
-pub fn count(prepared: &Prepared, placements: &Placements<'_>, scene: &mut Scene<'_>) -> Result<()> {
+pub fn count(
+    prepared: &Prepared,
+    placements: &Placements<'_>,
+    source: CountingSource,
+    scene: &mut Scene<'_>,
+) -> Result<()> {
     let asked = &prepared.experiment.events;
     if asked.is_empty() {
         return Ok(());
@@ -83,7 +104,11 @@ pub fn count(prepared: &Prepared, placements: &Placements<'_>, scene: &mut Scene
     let placed = placements.link(&groups, &[], true, scene)?;
     scene.phase("count");
     let seconds = (TIME.0 * prepared.experiment.budget_seconds).clamp(TIME.1, TIME.2);
-    let counters = hardware::events(asked, &RefusalContext::here(), &hardware::open_here);
+    let counters = match source {
+        CountingSource::Best => hardware::events(asked, &RefusalContext::here(), &hardware::open_here),
+        CountingSource::Emulator => Err("traced, as asked by --source emulator".to_owned()),
+        CountingSource::Instrumented => Err("no counters, as asked by --source instrumented".to_owned()),
+    };
     let predictors = match &counters {
         _ if !with_misses => Vec::new(),
         Ok(_) => vec![THIS_CPU.to_owned()],
@@ -91,7 +116,9 @@ pub fn count(prepared: &Prepared, placements: &Placements<'_>, scene: &mut Scene
     };
     let executed = asked.iter().any(|event| !event.is_of_memory());
     let mut phase = CountPhase {
-        method: method(&counters, &predictors),
+        method: method(source, &counters, &predictors),
+        source,
+        logging: HashMap::new(),
         counters,
         prepared,
         placements,
@@ -111,7 +138,11 @@ pub fn count(prepared: &Prepared, placements: &Placements<'_>, scene: &mut Scene
     }
     phase.count_allocations(&allocated)?;
     if !open.is_empty() {
-        let by = if phase.counters.is_ok() { "by the processor's counters" } else { "under QEMU, traced" };
+        let by = match (&phase.counters, source) {
+            (Ok(_), _) => "by the processor's counters",
+            (Err(_), CountingSource::Instrumented) => "in an instrumented build",
+            (Err(_), _) => "under QEMU, traced",
+        };
         phase.scene.doing(format!("counting {by}, at most {}", words::duration(seconds)));
     }
     for one in &open {
@@ -140,7 +171,11 @@ fn as_built(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<Vec<G
 }
 
 /// What must be the same for counts to be used again.
-fn method(counters: &Result<Vec<perf::CounterEvent>, String>, predictors: &[String]) -> String {
+fn method(
+    source: CountingSource,
+    counters: &Result<Vec<perf::CounterEvent>, String>,
+    predictors: &[String],
+) -> String {
     if let Ok(events) = counters {
         let names: Vec<String> = events.iter().map(ToString::to_string).collect();
         return format!("counted, walks of {UNITS} units; events: {}", names.join(", "));
@@ -151,7 +186,8 @@ fn method(counters: &Result<Vec<perf::CounterEvent>, String>, predictors: &[Stri
         format!("{name} {definition:016x}")
     };
     let predictors: Vec<String> = predictors.iter().map(name).collect();
-    format!("traced, walks of {UNITS} units; predictors: {}", predictors.join(", "))
+    let how = if source == CountingSource::Instrumented { "logged" } else { "traced" };
+    format!("{how}, walks of {UNITS} units; predictors: {}", predictors.join(", "))
 }
 
 impl CountPhase<'_, '_> {
@@ -232,7 +268,7 @@ impl CountPhase<'_, '_> {
                         patience: self.scene.patience,
                         deadline: self.deadline,
                         plugin: None,
-                        preload: Some(&library.path),
+                        variables: vec![("LD_PRELOAD".into(), library.path.display().to_string())],
                     };
                     allocations::count(&job, one.placed, &mut || {})
                 }
@@ -254,8 +290,26 @@ impl CountPhase<'_, '_> {
     fn count(&mut self, open: &OpenProgram<'_>) -> Result<()> {
         let before = self.done;
         let artifact = &open.placed.artifact;
+        let refused = match self.source {
+            CountingSource::Instrumented => match self.log(open) {
+                Ok(outcome) => {
+                    let executed =
+                        Executed { artifact: &artifact.hash, source: CountSource::Instrumented, note: None };
+                    let left = self.keep(open, &executed, &outcome)?;
+                    let reason = outcome.stopped.map_or_else(String::new, |why| self.said(&why));
+                    self.fail(open, &left, &reason)?;
+                    return self.advance(before + open.inputs.len() as u64);
+                }
+                Err(why) => Some(format!(
+                    "traced by the emulator, as its instrumented build cannot be counted: {why}"
+                )),
+            },
+            _ => None,
+        };
+        let source = if self.counters.is_ok() { CountSource::Counted } else { CountSource::Traced };
         let outcome = self.trace(&artifact.path, open, &open.inputs);
-        let left = self.keep(open, (&artifact.hash, None), &outcome)?;
+        let executed = Executed { artifact: &artifact.hash, source, note: refused.as_deref() };
+        let left = self.keep(open, &executed, &outcome)?;
         let Some(stopped) = outcome.stopped.filter(|_| !left.is_empty()) else {
             return self.advance(before + open.inputs.len() as u64);
         };
@@ -263,7 +317,9 @@ impl CountPhase<'_, '_> {
             CutShort::Instruction(reason) => match self.placements.capped(open.placed.group) {
                 Ok(Some((capped, note))) => {
                     let outcome = self.trace(&capped.path, open, &left);
-                    let left = self.keep(open, (&capped.hash, Some(&note)), &outcome)?;
+                    let both = refused.map_or_else(|| note.clone(), |why| format!("{why}; {note}"));
+                    let executed = Executed { artifact: &capped.hash, source, note: Some(&both) };
+                    let left = self.keep(open, &executed, &outcome)?;
                     let why =
                         outcome.stopped.map(|why| format!("{}; and {note}: {}", reason, self.said(&why)));
                     self.fail(open, &left, &why.unwrap_or(reason))?;
@@ -295,7 +351,35 @@ impl CountPhase<'_, '_> {
         Ok(())
     }
 
+    /// Counts one program in its instrumented build.
+    fn log(&mut self, open: &OpenProgram<'_>) -> Result<Outcome, String> {
+        let placements = self.placements;
+        let built = self.logging.entry(open.placed.group);
+        let built = built.or_insert_with(|| placements.instrument(open.placed)).clone()?;
+        let before = self.done;
+        let outcome = self
+            .with_job(&built.logging, open, &open.inputs, &mut |job, told| logged::log(job, &built, told));
+        if outcome.is_err() {
+            self.done = before;
+        }
+        outcome
+    }
+
     fn trace(&mut self, program: &Path, open: &OpenProgram<'_>, inputs: &[usize]) -> Outcome {
+        let counters = self.counters.clone();
+        self.with_job(program, open, inputs, &mut |job, told| match &counters {
+            Ok(counters) => hardware::count(job, counters, told),
+            Err(_) => traced::trace(job, told),
+        })
+    }
+
+    fn with_job<T>(
+        &mut self,
+        program: &Path,
+        open: &OpenProgram<'_>,
+        inputs: &[usize],
+        work: &mut dyn FnMut(&Job<'_>, &mut dyn FnMut()) -> T,
+    ) -> T {
         let job = Job {
             program,
             variant: &self.prepared.experiment.variants[open.variant].name,
@@ -306,24 +390,21 @@ impl CountPhase<'_, '_> {
             patience: self.scene.patience,
             deadline: self.deadline,
             plugin: None,
-            preload: None,
+            variables: Vec::new(),
         };
         let (mut done, total, on) = (self.done, self.total, &mut *self.scene.on);
         let mut told = || {
             done += 1;
             on(Event::Counted { done: done.min(total), total });
         };
-        match &self.counters {
-            Ok(counters) => hardware::count(&job, counters, &mut told),
-            Err(_) => traced::trace(&job, &mut told),
-        }
+        work(&job, &mut told)
     }
 
     /// Keeps what was counted and returns the inputs of which nothing was.
     fn keep(
         &mut self,
         open: &OpenProgram<'_>,
-        (executed, note): (&str, Option<&str>),
+        executed: &Executed<'_>,
         outcome: &Outcome,
     ) -> Result<Vec<usize>> {
         let mut rows = Vec::new();
@@ -332,9 +413,8 @@ impl CountPhase<'_, '_> {
             left.retain(|input| *input != cell.input);
             match self.proven(cell).and_then(|()| cell.walked.clone()) {
                 Ok(walked) => {
-                    let row = |walk: &str, stretch: &Stretch| {
-                        self.row(open, cell.input, (executed, note), (walk, stretch))
-                    };
+                    let row =
+                        |walk: &str, stretch: &Stretch| self.row(open, cell.input, executed, (walk, stretch));
                     rows.push(row("first", &walked.first));
                     rows.extend(walked.repeated.as_ref().map(|repeated| row("repeated", repeated)));
                 }
@@ -362,19 +442,19 @@ impl CountPhase<'_, '_> {
         &self,
         open: &OpenProgram<'_>,
         input: usize,
-        (executed, note): (&str, Option<&str>),
+        executed: &Executed<'_>,
         (walk, stretch): (&str, &Stretch),
     ) -> CountRow {
         let ready = &self.prepared.inputs[input];
         CountRow {
             id: 0,
             artifact: open.placed.artifact.hash.clone(),
-            executed: executed.to_owned(),
+            executed: executed.artifact.to_owned(),
             variant: self.prepared.experiment.variants[open.variant].name.clone(),
             input: ready.row.digest.clone(),
             windows: ready.windows.len() as u64,
             method: self.method.clone(),
-            source: if self.counters.is_ok() { CountSource::Counted } else { CountSource::Traced },
+            source: executed.source,
             walk: walk.to_owned(),
             units: stretch.units,
             instructions: stretch.executed.instructions,
@@ -382,7 +462,7 @@ impl CountPhase<'_, '_> {
             conditional: self.counters.is_err().then_some(stretch.executed.conditional),
             cycles: stretch.executed.cycles,
             misses: self.predictors.iter().cloned().zip(stretch.executed.misses.iter().copied()).collect(),
-            note: self.note(note),
+            note: self.note(executed.note),
         }
     }
 

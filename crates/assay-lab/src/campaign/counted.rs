@@ -191,7 +191,7 @@ impl CampaignCounts {
                     let (Some(modern), Some((lower, upper))) = (cell.modern(), cell.miss_range()) else {
                         continue;
                     };
-                    let simulated = cell.source == CountSource::Traced;
+                    let simulated = cell.source != CountSource::Counted;
                     page::Count {
                         lower: simulated.then_some(lower),
                         upper: simulated.then_some(upper),
@@ -246,7 +246,7 @@ impl CampaignCounts {
             })
         };
         let cells: Vec<TimedCell> = times.iter().filter_map(timed).collect();
-        let simulated = self.cells.iter().filter(|cell| cell.source == CountSource::Traced);
+        let simulated = self.cells.iter().filter(|cell| cell.source != CountSource::Counted);
         let predictor = simulated.filter_map(CellCounts::modern).map(|miss| miss.predictor.clone()).next();
         let price = |price: assay_pure::verdict::explained::Price| page::MedianInterval {
             median: price.ns,

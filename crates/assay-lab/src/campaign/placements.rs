@@ -7,7 +7,7 @@ use super::scene::Scene;
 use crate::run::Subject;
 use crate::store::{ArtifactRow, FailureRow};
 use anyhow::{Context, Result};
-use assay_link::build::{Artifact, BuildFailure, Compiler, Link};
+use assay_link::build::{Artifact, BuildFailure, Compiler, Link, LoggingProgram};
 use assay_link::program::{ProgramBuilder, ProgramRecipe};
 use assay_pure::event::Event;
 use assay_pure::experiment::matrix::Cell;
@@ -193,6 +193,16 @@ impl<'a> Placements<'a> {
         let set = FlagSet { flags, ..set.clone() };
         let recipe = self.builder.compile(&self.prepared.folder, &program, &set, compiler, &|_| {})?;
         Ok(Some((self.builder.link(&recipe, Link::AsBuilt)?, note)))
+    }
+
+    /// A build of the same program that logs its branches.
+    ///
+    /// # Errors
+    /// Why there is none, as part of a sentence.
+    pub fn instrument(&self, placed: &PlacedLink) -> Result<LoggingProgram, String> {
+        let recipe = self.recipes.iter().find(|(group, _)| *group == placed.group);
+        let (_, recipe) = recipe.ok_or("it was not compiled")?;
+        self.builder.instrument(recipe, &placed.artifact)
     }
 
     fn row(&self, placed: &PlacedLink) -> ArtifactRow {

@@ -174,7 +174,7 @@ CREATE TABLE count (
     input        TEXT NOT NULL REFERENCES input(digest),
     windows      INTEGER NOT NULL,      -- into how many windows the input was cut
     method       TEXT NOT NULL,         -- how: what must be the same for the row to be used again
-    source       TEXT NOT NULL,         -- counted | traced
+    source       TEXT NOT NULL,         -- counted | traced | instrumented
     walk         TEXT NOT NULL,         -- first | repeated
     units        INTEGER NOT NULL,      -- that the counts are of
     instructions INTEGER NOT NULL,

@@ -32,19 +32,23 @@ pub enum CountSource {
     Counted,
     /// An emulator's exact trace; mispredictions are those of simulated predictors.
     Traced,
+    /// The log of an instrumented build, exact; mispredictions are those of simulated predictors.
+    Instrumented,
 }
 
 impl CountSource {
     /// As the ledger spells it.
     pub fn of(word: &str) -> Option<Self> {
-        [CountSource::Counted, CountSource::Traced].into_iter().find(|known| known.word() == word)
+        [CountSource::Counted, CountSource::Traced, CountSource::Instrumented]
+            .into_iter()
+            .find(|known| known.word() == word)
     }
 
     /// The word for mispredictions of this source.
     fn of_misses(self) -> &'static str {
         match self {
             CountSource::Counted => "counted",
-            CountSource::Traced => "simulated",
+            CountSource::Traced | CountSource::Instrumented => "simulated",
         }
     }
 
@@ -53,6 +57,7 @@ impl CountSource {
         match self {
             CountSource::Counted => "counted",
             CountSource::Traced => "traced",
+            CountSource::Instrumented => "instrumented",
         }
     }
 }
@@ -183,7 +188,7 @@ fn prediction(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) ->
     let source = sides.candidate.source.of_misses();
     let by = match sides.candidate.source {
         CountSource::Counted => String::new(),
-        CountSource::Traced => format!(" by {}", candidate.predictor),
+        CountSource::Traced | CountSource::Instrumented => format!(" by {}", candidate.predictor),
     };
     let counts = format!(
         "{} mispredicts {} times per {} and {} {} times ({source}{by}); at {} each ({} to {}, measured here) that is {} of {}",

@@ -118,6 +118,7 @@ fn legend<'a>(counts: impl Iterator<Item = &'a Count> + Clone, events: &[(&str, 
     for (source, words) in [
         (CountSource::Counted, "counted by hardware"),
         (CountSource::Traced, "traced by an emulator (exact)"),
+        (CountSource::Instrumented, "logged by an instrumented build (exact)"),
     ] {
         if counts.clone().any(|count| count.source == source && count.predictor.is_none()) {
             sources.push(words);

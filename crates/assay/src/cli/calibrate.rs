@@ -193,6 +193,7 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<T
         seed: Some(run.seed),
         measured_only: arguments.no_proof,
         examine: false,
+        source: campaign::CountingSource::Best,
     };
     let context = || format!("{}, {}", pair.name, run.compiler);
     let ended = campaign::run(&asked, &mut |_| {}).with_context(context)?;

@@ -191,6 +191,7 @@ fn of_experiment(arguments: &DoctorArguments, file: &Path) -> Result<Examination
             seed: None,
             measured_only: false,
             examine: false,
+            source: campaign::CountingSource::Best,
         },
         plugin: arguments.plugin.clone(),
         trace_seconds: arguments.budget.unwrap_or(TRACE_SECONDS),

@@ -45,6 +45,7 @@ pub fn run(arguments: &PlanArguments) -> Result<u8> {
         seed: None,
         measured_only: false,
         examine: false,
+        source: assay_lab::campaign::CountingSource::Best,
     };
     // Commands that make inputs are executed.
     assay_linux::interrupt::catch();

@@ -70,11 +70,32 @@ pub struct RunArguments {
     /// CPU to measure on; default: the last one allowed
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
+    /// What counts instructions, branches and mispredictions; default: the processor's counters, else the emulator
+    #[arg(long, value_enum, value_name = "SOURCE")]
+    pub source: Option<GivenSource>,
     /// Time that a measured program may take for one reply
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive)]
     pub timeout: f64,
     #[command(flatten)]
     pub places: StoragePaths,
+}
+
+/// What counts instructions and branches.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenSource {
+    /// The emulator, exactly
+    Emulator,
+    /// A build of gcc or clang that logs its branches, exactly and at native speed; the emulator where there can be none
+    Instrumented,
+}
+
+impl From<GivenSource> for campaign::CountingSource {
+    fn from(given: GivenSource) -> campaign::CountingSource {
+        match given {
+            GivenSource::Emulator => campaign::CountingSource::Emulator,
+            GivenSource::Instrumented => campaign::CountingSource::Instrumented,
+        }
+    }
 }
 
 /// Where things are kept.
@@ -136,6 +157,7 @@ impl RunArguments {
             seed: self.seed,
             measured_only: false,
             examine: true,
+            source: self.source.map_or_else(campaign::CountingSource::default, Into::into),
         }
     }
 

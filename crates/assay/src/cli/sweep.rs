@@ -112,6 +112,7 @@ impl SweepArguments {
                 seed: self.seed,
                 measured_only: false,
                 examine: false,
+                source: assay_lab::campaign::CountingSource::Best,
             },
             names: self.names.clone(),
             ad_hoc: self.ad_hoc(),

@@ -14,6 +14,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 /// What is to be counted.
+#[derive(Clone)]
 pub(super) struct Job<'a> {
     /// The executable.
     pub program: &'a Path,
@@ -33,8 +34,8 @@ pub(super) struct Job<'a> {
     pub deadline: Instant,
     /// The tracer's plugin, where it is not the lab's own.
     pub plugin: Option<&'a Path>,
-    /// A library that is loaded ahead of all others.
-    pub preload: Option<&'a Path>,
+    /// Variables of its environment besides the usual ones.
+    pub variables: Vec<(String, String)>,
 }
 
 /// What came of one input.
@@ -81,7 +82,7 @@ pub(super) fn converse<T>(
     told: &mut dyn FnMut(),
 ) -> (Vec<T>, Option<CutShort>, Option<ExitStatus>) {
     let mut environment = environment(0);
-    environment.extend(job.preload.map(|library| ("LD_PRELOAD".to_owned(), library.display().to_string())));
+    environment.extend(job.variables.iter().cloned());
     let launch = Launch { prefix, program: job.program, environment: &environment, cpu: Some(job.cpu) };
     let mut done = Vec::new();
     let started = Worker::start(&launch, job.patience).map_err(|fault| why(&fault));

@@ -47,7 +47,7 @@ pub fn simulate(asked: &SimulationRequest<'_>) -> Vec<CellCounts> {
         patience: asked.patience,
         deadline: asked.deadline,
         plugin: asked.plugin,
-        preload: None,
+        variables: Vec::new(),
     };
     let outcome = traced::trace(&job, &mut || {});
     let counted = outcome.cells.into_iter().filter_map(|cell| Some((cell.input, cell.walked.ok()?)));

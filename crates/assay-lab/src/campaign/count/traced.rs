@@ -57,7 +57,7 @@ fn stopped(why: CutShort) -> Outcome {
 }
 
 /// An input whose walks were all answered.
-struct AnsweredInput {
+pub(super) struct AnsweredInput {
     input: usize,
     kind: VariantKind,
     walks: Vec<PlannedWalk>,
@@ -65,7 +65,7 @@ struct AnsweredInput {
     check: u64,
 }
 
-fn walk(
+pub(super) fn walk(
     worker: &mut Worker,
     (variant, kind): (u32, VariantKind),
     (number, input): (usize, &ReadyInput),
@@ -83,7 +83,7 @@ fn walk(
 }
 
 /// The passes of each input, read by its walks.
-fn cells(walked: Vec<AnsweredInput>, passes: Vec<(u32, PassCounts)>) -> Vec<CountedInput> {
+pub(super) fn cells(walked: Vec<AnsweredInput>, passes: Vec<(u32, PassCounts)>) -> Vec<CountedInput> {
     let mut by_input: HashMap<u32, Vec<PassCounts>> = HashMap::new();
     for (input, executed) in passes {
         by_input.entry(input).or_default().push(executed);

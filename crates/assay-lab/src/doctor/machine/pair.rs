@@ -62,6 +62,7 @@ pub fn measure(
         // The pair is the same machine code: what is asked is how surely times alone tell that.
         measured_only: true,
         examine: false,
+        source: campaign::CountingSource::Best,
     };
     let rotations = if seconds < FEW_SECONDS { FEW_ROTATIONS } else { ROTATIONS };
     let outline = prepare::outline_of(&asked, experiment(&compiler.name, rotations))?;

@@ -71,7 +71,7 @@ fn source(cell: &CellCounts) -> String {
     let place = place(cell);
     match (cell.source, cell.miss_range()) {
         (CountSource::Counted, _) | (_, None) => format!("on {place}, counted"),
-        (CountSource::Traced, Some((least, most))) => format!(
+        (CountSource::Traced | CountSource::Instrumented, Some((least, most))) => format!(
             "on {place}, simulated by {}; {least:.3} to {most:.3} per unit over {} predictors",
             cell.misses[0].predictor,
             cell.misses.len()

@@ -284,6 +284,7 @@ fn measure(
         seed: None,
         measured_only: false,
         examine: false,
+        source: campaign::CountingSource::Best,
     };
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
     variants::measure(&asked, &file, (generator, units, arguments.seed), margin, &mut |event| {

@@ -1,0 +1,157 @@
+//! Does the log of an instrumented program hold every branch that the emulator sees, in order, with target, outcome and
+//! instructions? Programs: `fixtures/instrument`. Limits: x86-64 only; skipped with the reason where a compiler or the emulator is missing.
+
+use crate::trace_fixtures;
+use assay_link::build::{Builder, Compiler, Link, LoggingProgram, find_compilers};
+use assay_pure::experiment::spec::{FlagSet, Program};
+use assay_pure::trace::{Branch, BranchSite};
+use assay_trace::{LogSession, Mark, Observer, TraceOptions};
+use std::process::{Command, Stdio};
+
+/// All branches between marks: address, target, class, taken, instructions.
+#[derive(Debug, Default, PartialEq)]
+struct Seen {
+    open: bool,
+    branches: Vec<(u64, u64, u8, bool, u32)>,
+    /// Marks, and how many branches there were before.
+    marks: Vec<(Mark, usize)>,
+}
+
+impl Observer for Seen {
+    fn branches(&mut self, sites: &[BranchSite], branches: &[Branch]) {
+        for branch in branches.iter().filter(|_| self.open) {
+            assert_eq!(sites[branch.site as usize].pc, branch.pc);
+            let (bits, taken) = (branch.class().bits(), branch.taken());
+            self.branches.push((branch.pc, branch.target, bits, taken, branch.instructions()));
+        }
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        self.open = matches!(mark, Mark::RegionBegins { .. });
+        self.marks.push((mark, self.branches.len()));
+    }
+}
+
+/// gcc and clang, as far as they are here; none without the emulator.
+fn compilers() -> Vec<Compiler> {
+    if !cfg!(target_arch = "x86_64") {
+        println!("skipped: only x86-64 is instrumented");
+        return Vec::new();
+    }
+    if let Err(refusal) = assay_trace::available(Some(trace_fixtures::plugin())) {
+        println!("skipped: {refusal}");
+        return Vec::new();
+    }
+    let find = |name: &str| find_compilers(&[name.to_owned()]).unwrap_or_default();
+    let found: Vec<Compiler> = ["gcc", "clang"].into_iter().flat_map(find).collect();
+    if found.is_empty() {
+        println!("skipped: there is neither gcc nor clang");
+    }
+    found
+}
+
+/// Builds sources of the fixtures both ways.
+fn build(
+    store: &tempfile::TempDir,
+    sources: &[&str],
+    compiler: &Compiler,
+    flags: &[&str],
+) -> Result<LoggingProgram, String> {
+    let builder = Builder::new(store.path()).expect("a store");
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<String>>();
+    let program = Program {
+        sources: words(sources),
+        build: None,
+        include_dirs: Vec::new(),
+        flags: Vec::new(),
+        link_flags: Vec::new(),
+    };
+    let flags = FlagSet { name: "set".into(), flags: words(flags), allow_unoptimised: true };
+    let folder = trace_fixtures::root().join("fixtures/instrument");
+    let recipe = builder.compile(&folder, &program, &flags, compiler).expect("it compiles");
+    let measured = builder.link(&recipe, Link::AsBuilt).expect("it links");
+    builder.instrument(&recipe, &measured)
+}
+
+fn logged(program: &LoggingProgram) -> (Seen, Result<(), String>) {
+    let session = LogSession::open(&program.plain, &program.table, Seen::default()).expect("a session");
+    let (name, value) = session.variable();
+    let status = Command::new(&program.logging).env(name, value).stdout(Stdio::null()).status();
+    assert!(status.expect("it starts").success());
+    session.finish()
+}
+
+/// The log of the program equals what the emulator sees of the measured one.
+fn is_as_emulated(sources: &[&str], flags: &[&str]) {
+    for compiler in compilers() {
+        let store = tempfile::tempdir().expect("a store");
+        let program = match build(&store, sources, &compiler, flags) {
+            Err(why) if flags == ["-O0"] && why.contains("other code") => {
+                // clang encodes some instructions otherwise than its assembler: refused, not miscounted.
+                println!("{}: {why}", compiler.name);
+                continue;
+            }
+            built => built.unwrap_or_else(|why| panic!("{} {flags:?}: {why}", compiler.name)),
+        };
+        let (seen, followed) = logged(&program);
+        assert_eq!(followed, Ok(()), "{} {flags:?}", compiler.name);
+        let options =
+            TraceOptions { plugin: Some(trace_fixtures::plugin().to_owned()), ..TraceOptions::default() };
+        let command = [program.plain.clone().into_os_string()];
+        let traced = assay_trace::command(&command, &options, Seen::default)
+            .unwrap_or_else(|refusal| panic!("{refusal}"));
+        let emulated = &traced.processes[0].threads[0].observer;
+        assert!(emulated.branches.len() > 1000, "the region executes branches");
+        let differ = emulated.branches.iter().zip(&seen.branches).position(|(one, other)| one != other);
+        let at = |place: usize| (place, emulated.branches.get(place), seen.branches.get(place));
+        assert_eq!(differ.map(at), None, "{} {flags:?}", compiler.name);
+        assert_eq!(emulated.marks, seen.marks, "{} {flags:?}", compiler.name);
+        assert_eq!(emulated.branches.len(), seen.branches.len(), "{} {flags:?}", compiler.name);
+    }
+}
+
+#[test]
+fn each_way_to_branch_is_logged_as_the_emulator_sees_it_at_each_level_of_optimisation() {
+    for level in ["-O0", "-O1", "-O2", "-O3"] {
+        is_as_emulated(&["ways.c"], &[level]);
+    }
+}
+
+#[test]
+fn a_program_that_is_static_or_at_a_fixed_place_or_has_landing_pads_is_logged_as_any() {
+    is_as_emulated(&["ways.c"], &["-O2", "-static"]);
+    is_as_emulated(&["ways.c"], &["-O2", "-no-pie", "-fno-pie"]);
+    is_as_emulated(&["ways.c"], &["-O2", "-fcf-protection=full", "-g", "-march=x86-64-v3"]);
+}
+
+#[test]
+fn functions_that_several_sources_define_are_known_by_the_copy_that_the_linker_keeps() {
+    for flags in [&["-O0"][..], &["-O2"], &["-O2", "-ffunction-sections", "-Wl,--gc-sections", "-fno-plt"]] {
+        is_as_emulated(&["first.cpp", "second.cpp"], flags);
+    }
+}
+
+#[test]
+fn a_region_that_leaves_instrumented_code_is_not_counted() {
+    for compiler in compilers() {
+        let store = tempfile::tempdir().expect("a store");
+        let program = build(&store, &["library.c"], &compiler, &["-O1"]).expect("it is instrumented");
+        let why = logged(&program).1.expect_err("the C library is not instrumented");
+        assert!(why.contains("code that was not instrumented"), "{why}");
+    }
+}
+
+#[test]
+fn what_cannot_be_instrumented_is_refused_with_its_reason() {
+    for compiler in compilers() {
+        let store = tempfile::tempdir().expect("a store");
+        let why =
+            build(&store, &["ways.c"], &compiler, &["-O2", "-flto"]).expect_err("no code before the link");
+        assert!(why.contains("link-time optimisation"), "{why}");
+        if compiler.name.starts_with("gcc") {
+            let why = build(&store, &["first.cpp", "second.cpp"], &compiler, &["-O2", "-s"]);
+            let why = why.expect_err("the table is stripped");
+            assert!(why.contains("left out its table"), "{why}");
+        }
+    }
+}
