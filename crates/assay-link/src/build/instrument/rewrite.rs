@@ -182,7 +182,7 @@ impl Writer {
             }
             "ret" | "retq" => {
                 let word = self.site(SiteKind::Return);
-                self.to_target("(%rsp)", word, text);
+                self.departure("(%rsp)", word, text);
                 Ok(())
             }
             "syscall" => {
@@ -269,12 +269,12 @@ impl Writer {
             return Err("the linker knows this sequence only as it is");
         }
         let word = self.site(SiteKind::Indirect);
-        self.to_target(operands.trim_start_matches('*').trim(), word, text);
+        self.departure(operands.trim_start_matches('*').trim(), word, text);
         Ok(())
     }
 
     /// The record's last word comes first: where that has room, the rest has.
-    fn to_target(&mut self, operand: &str, word: u32, text: &str) {
+    fn departure(&mut self, operand: &str, word: u32, text: &str) {
         let _ = write!(
             self.logging,
             "\tmovq %r10, %fs:__assay_r10@tpoff\n\tmovq {operand}, %r10\n{SAVE}\tmovl $0x{:x}, 8(%r11)\n\
