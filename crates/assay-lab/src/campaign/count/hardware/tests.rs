@@ -78,7 +78,7 @@ fn outcome(program: &Path, variant: &str, input: &ReadyInput, events: &[CounterE
         patience: Duration::from_secs(60),
         deadline: Instant::now() + Duration::from_secs(600),
         plugin: None,
-        preload: None,
+        variables: Vec::new(),
     };
     let mut told = 0;
     let found = count(&job, events, &mut || told += 1);
