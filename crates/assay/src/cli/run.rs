@@ -85,7 +85,7 @@ pub struct RunArguments {
 pub enum GivenSource {
     /// The emulator, exactly
     Emulator,
-    /// A build of gcc or clang that logs its branches, exactly and at native speed; the emulator where there can be none
+    /// A build of gcc or clang that logs its branches, exactly and without emulation; the emulator where there can be none
     Instrumented,
 }
 
