@@ -236,8 +236,9 @@ fn what_is_exported_is_imported_again() {
     let mut tools = 0;
     for series in imported {
         let value = series["points"][0]["value"].as_f64().unwrap();
-        // The page's median is over placements, by its own weights; the others' is of the placements' medians.
-        assert!((value / time - 1.0).abs() < 0.1, "{}: {value} beside {time}", series["label"]);
+        // The page's median is over placements, by its own weights; the others' is of the placements' medians. A busy machine
+        // takes them 11 % apart; another unit, or the time of all units, would be more than twice the time.
+        assert!((value / time).ln().abs() < 2f64.ln(), "{}: {value} beside {time}", series["label"]);
         tools += 1;
     }
     assert_eq!(tools, 5, "{page:#}");
