@@ -47,7 +47,7 @@ test: ## set up, check format and lints, pass all tests
 	@. scripts/rust.sh; linted=(); \
 	if [ "$$(clippy-driver --rustc --version 2> /dev/null)" = "$$(rustc --version)" ]; then \
 		linted=(--config 'build.rustc-workspace-wrapper="clippy-driver"'); \
-	else echo "skipped: lints, as the clippy of this rustc is not installed"; fi; \
+	else $(MAKE) lint; fi; \
 	set -x; CLIPPY_ARGS=-Dwarnings scripts/time_tests.py cargo "$${linted[@]}" test --workspace --locked --no-fail-fast
 	$(MAKE) -k -j$$(nproc) -Otarget $(scripted)
 

@@ -11,23 +11,7 @@ struct Mixed {
     size_t operator()(uint64_t key) const { return mixed(key); }
 };
 
-template <class Hash> class Abseil {
-    absl::flat_hash_map<uint64_t, uint64_t, Hash> map;
-
-public:
-    explicit Abseil(Keys keys)
-    {
-        map.reserve(keys.size());
-        for (uint64_t key : keys) {
-            map.emplace(key, map.size() + 1);
-        }
-    }
-    uint64_t find(uint64_t key) const
-    {
-        auto found = map.find(key);
-        return found == map.end() ? 0 : found->second;
-    }
-};
+template <class Hash> using Abseil = Library<absl::flat_hash_map<uint64_t, uint64_t, Hash>>;
 
 struct Draw {
     uint64_t table, key;

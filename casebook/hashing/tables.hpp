@@ -24,12 +24,12 @@ inline size_t place(uint64_t hash, size_t places)
     return static_cast<size_t>(static_cast<unsigned __int128>(hash) * places >> 64);
 }
 
-// What comes with a compiler: a list of nodes for each bucket, as many buckets as keys.
-class Std {
-    std::unordered_map<uint64_t, uint64_t> map;
+// A map of somebody's library.
+template <class Map> class Library {
+    Map map;
 
 public:
-    explicit Std(Keys keys)
+    explicit Library(Keys keys)
     {
         map.reserve(keys.size());
         for (uint64_t key : keys) {
@@ -43,6 +43,9 @@ public:
         return found == map.end() ? 0 : found->second;
     }
 };
+
+// What comes with a compiler: a list of nodes for each bucket, as many buckets as keys.
+using Std = Library<std::unordered_map<uint64_t, uint64_t>>;
 
 struct Slot {
     uint64_t key, value;

@@ -1,22 +1,11 @@
 // One value decoded again and again in a loop of the program's own, as the second document does: no call, no digest, and
 // no iteration waits for the one before.
 
+#include "one_value.h"
+
 #include <assay.h>
 
 #include <string.h>
-
-// A 32-bit value, a byte at a time.
-static inline uint32_t parse_branch(const uint8_t *at) {
-    uint32_t value = 0;
-    unsigned shift = 0;
-    uint8_t byte;
-    do {
-        byte = *at++;
-        value |= (uint32_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while (byte & 0x80);
-    return value;
-}
 
 ASSAY_LOOP("branch", state, in) {
     uint32_t value = 0;

@@ -89,8 +89,8 @@ pub enum CountingSource {
     #[default]
     Best,
     /// The emulator.
-    Emulator,
-    /// A build that logs its branches, at native speed; the emulator where there can be none.
+    Traced,
+    /// A build that logs its branches, without emulation; the emulator where there can be none.
     Instrumented,
 }
 

@@ -1,4 +1,4 @@
-//! What did an instrumented program execute? Its branches at native speed, handed on as the emulator's are.
+//! What did an instrumented program execute? Its branches as the processor executes them, handed on as the emulator's are.
 //!
 //! Method: the program logs the outcome of each conditional branch and where each indirect one went (assay-pure,
 //! `outcomes`); here the code of the measured program is walked along these outcomes ([`replay`]), so that addresses,

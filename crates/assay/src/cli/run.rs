@@ -70,9 +70,9 @@ pub struct RunArguments {
     /// CPU to measure on; default: the last one allowed
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
-    /// What counts instructions, branches and mispredictions; default: the processor's counters, else the emulator
-    #[arg(long, value_enum, value_name = "SOURCE")]
-    pub source: Option<GivenSource>,
+    /// What counts instructions, branches and mispredictions
+    #[arg(long, value_name = "SOURCE", default_value = "auto")]
+    pub source: GivenSource,
     /// Time that a measured program may take for one reply
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive)]
     pub timeout: f64,
@@ -83,8 +83,10 @@ pub struct RunArguments {
 /// What counts instructions and branches.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenSource {
-    /// The emulator, exactly
-    Emulator,
+    /// Counters of the processor where the kernel allows them, else tracing
+    Auto,
+    /// Under emulation: exact counts, simulated predictors
+    Traced,
     /// A build of gcc or clang that logs its branches, exactly and without emulation; the emulator where there can be none
     Instrumented,
 }
@@ -92,7 +94,8 @@ pub enum GivenSource {
 impl From<GivenSource> for campaign::CountingSource {
     fn from(given: GivenSource) -> campaign::CountingSource {
         match given {
-            GivenSource::Emulator => campaign::CountingSource::Emulator,
+            GivenSource::Auto => campaign::CountingSource::Best,
+            GivenSource::Traced => campaign::CountingSource::Traced,
             GivenSource::Instrumented => campaign::CountingSource::Instrumented,
         }
     }
@@ -157,7 +160,7 @@ impl RunArguments {
             seed: self.seed,
             measured_only: false,
             examine: true,
-            source: self.source.map_or_else(campaign::CountingSource::default, Into::into),
+            source: self.source.into(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! One program's instrumented build, walked through its inputs at native speed.
+//! One program's instrumented build, walked through its inputs without emulation.
 
 use super::converse::{CutShort, Job, Outcome, converse};
 use super::traced::{cells, walk};

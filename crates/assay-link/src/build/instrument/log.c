@@ -17,7 +17,6 @@
 #define ASSAY_LOG_BYTES (1L << 20)
 #define ASSAY_LOG_PAGE 4096L
 #define ASSAY_LOG_MARK 0x61737379
-#define ASSAY_LOG_VERSION 1
 
 /* Of each thread: where the next record goes, and what the record's code has taken out of its way. */
 __thread uint32_t *__assay_at;
