@@ -7,6 +7,7 @@ pub mod command;
 mod cpu;
 pub mod git;
 pub mod hold;
+pub mod processor;
 pub mod turn;
 
 pub use begin::{Lead, Question};

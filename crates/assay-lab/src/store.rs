@@ -7,6 +7,7 @@ mod heads;
 mod imports;
 mod ledger;
 pub mod mark;
+mod merge;
 mod overview;
 mod owner;
 mod queries;
@@ -23,6 +24,7 @@ pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow};
 pub use heads::Led;
 pub use imports::{ImportedFigure, ImportedRow, NewImport};
 pub use ledger::{FORMAT, Ledger};
+pub use merge::{Diverged, Merged, MergedKind};
 pub use overview::{Advance, Kept, KeptRow};
 pub use owner::APPLICATION_ID;
 pub use rows::{

@@ -1,6 +1,7 @@
 //! The page of `assay history`: an experiment's contrasts and times over its campaigns, the change points in sentences first.
 
 mod answer;
+pub mod machines;
 pub mod page;
 pub(crate) mod spark;
 mod terminal;

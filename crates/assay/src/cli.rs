@@ -16,6 +16,7 @@ mod inputs;
 mod layout;
 mod limits;
 mod manual;
+mod merge;
 mod new;
 mod picture;
 mod plan;
@@ -77,6 +78,7 @@ enum Verb {
     History(history::HistoryArguments),
     Export(export::ExportArguments),
     Import(import::ImportArguments),
+    Merge(merge::MergeArguments),
     Layout(layout::LayoutArguments),
     Limits(limits::LimitsArguments),
     Sites(sites::SitesArguments),
@@ -123,6 +125,7 @@ pub fn main(plugin: &'static [u8], commit: Option<&'static str>) -> ExitCode {
         Verb::History(arguments) => history::run(arguments),
         Verb::Export(arguments) => export::run(arguments),
         Verb::Import(arguments) => import::run(arguments),
+        Verb::Merge(arguments) => merge::run(arguments),
         Verb::Layout(arguments) => layout::run(arguments),
         Verb::Limits(arguments) => limits::run(arguments),
         Verb::Sites(arguments) => sites::run(arguments),

@@ -16,6 +16,7 @@ mod inputs;
 mod instrument;
 mod layout;
 mod lies;
+mod merge;
 mod programs;
 mod robust;
 mod serve;

@@ -318,7 +318,7 @@ mod tests {
         let values = (0..12).map(wobble).chain(newest.iter().copied());
         let points: Vec<HistoryPoint> = values
             .enumerate()
-            .map(|(run, value)| HistoryPoint { run, value, lower: None, upper: None })
+            .map(|(run, value)| HistoryPoint { run, value, lower: None, upper: None, verdict: None })
             .collect();
         let owned = |text: &str| text.to_owned();
         let key = SeriesKey {

@@ -151,15 +151,18 @@ fn add_campaign(
     for contrast in variants {
         let PageContrast { candidate, baseline, input, compiler, flags, .. } = contrast;
         let build = (compiler.as_str(), flags.as_str());
-        for (kind, ratio) in
-            [(SeriesKind::Contrast, contrast.code), (SeriesKind::ContrastAsBuilt, contrast.as_built)]
-        {
+        let verdict = Some(contrast.verdict);
+        for (kind, ratio, verdict) in [
+            (SeriesKind::Contrast, contrast.code, verdict),
+            (SeriesKind::ContrastAsBuilt, contrast.as_built, None),
+        ] {
             if let Some(found) = ratio {
                 let point = HistoryPoint {
                     run,
                     value: found.ratio,
                     lower: Some(found.lower),
                     upper: Some(found.upper),
+                    verdict,
                 };
                 add(key(kind, candidate, baseline, input), build, "ratio", point);
             }
@@ -169,8 +172,8 @@ fn add_campaign(
         let PageCell { variant, input, compiler, flags, ns_per_unit: Some(time), .. } = cell else {
             continue;
         };
-        let point =
-            HistoryPoint { run, value: time.median, lower: Some(time.lower), upper: Some(time.upper) };
+        let (lower, upper) = (Some(time.lower), Some(time.upper));
+        let point = HistoryPoint { run, value: time.median, lower, upper, verdict: None };
         add(key(SeriesKind::Time, variant, "", input), (compiler, flags), "ns", point);
     }
 }
@@ -195,6 +198,7 @@ fn add_import(found: &mut BTreeMap<SeriesKey, Gathered>, run: usize, import: &cr
             value,
             lower: own.map(|own| own.0),
             upper: own.map(|own| own.1),
+            verdict: None,
         });
         gathered.builds.push((String::new(), String::new()));
     }

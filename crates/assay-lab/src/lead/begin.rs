@@ -1,9 +1,10 @@
-//! Beginning and resuming, by one rule: with `--resume` the newest unfinished one of the same question goes on that no other
-//! lab works on; without it a new one begins.
+//! Beginning and resuming, by one rule: with `--resume` the newest unfinished one of the same question goes on that this kind
+//! of processor began and no other lab works on; without it a new one begins.
 
 use super::Misuse;
 use super::command;
 use super::hold::{self, Hold};
+use super::processor;
 use crate::store::{Led, Ledger};
 use anyhow::{Result, bail};
 use assay_pure::event::Event;
@@ -51,14 +52,30 @@ impl Question<'_> {
     }
 
     fn resume(&self, ledger: &Ledger) -> Result<Lead> {
-        let unfinished = ledger.unfinished(self.led, self.digest)?;
-        for &id in &unfinished {
+        let here = processor::here();
+        let (mut running, mut elsewhere) = (Vec::new(), None);
+        for id in ledger.unfinished(self.led, self.digest)? {
+            let machine = ledger.machine_of(self.led, id)?;
+            if let Some((there, here)) = machine.and_then(|machine| processor::another(&machine, &here)) {
+                elsewhere.get_or_insert_with(|| self.of_another_machine(id, &there, &here));
+                continue;
+            }
             if let Some(hold) = self.hold(ledger, id)? {
                 ledger.finish(self.led, id, None)?;
                 return Ok(Lead { id, resumed: true, led: self.led, _hold: hold });
             }
+            running.push(id);
         }
-        Err(self.nothing(ledger, &unfinished).into())
+        Err(elsewhere.filter(|_| running.is_empty()).unwrap_or_else(|| self.nothing(ledger, &running)).into())
+    }
+
+    /// Samples of two machines never go into one interval.
+    fn of_another_machine(&self, id: i64, there: &str, here: &str) -> Misuse {
+        let word = self.led.word();
+        Misuse(format!(
+            "nothing to resume on this machine: {word} {id} was begun on another processor ({there}; this is {here}). Continue it \
+             there, or run without --resume to begin one here"
+        ))
     }
 
     fn hold(&self, ledger: &Ledger, id: i64) -> Result<Option<Hold>> {

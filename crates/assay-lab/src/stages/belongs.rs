@@ -4,27 +4,19 @@
 //! governor is told but not refused: times are compared within a session only, and counts do not depend on them. What
 //! counts as another input is the content of a declared file, or the command, units or figure of a role.
 
+use crate::lead::processor;
 use crate::store::SessionRow;
 use serde_json::Value;
 
 /// Why a session does not belong, a sentence each; none if it does.
 pub fn strange(earlier: &SessionRow, machine: &Value, inputs: &Value) -> Vec<String> {
-    let mut found: Vec<String> = other_machine(&earlier.machine, machine).into_iter().collect();
+    let names = processor::another(&earlier.machine, machine);
+    let told = |(before, now)| {
+        format!("the earlier stages were measured on another machine ({before}; this is {now})")
+    };
+    let mut found: Vec<String> = names.map(told).into_iter().collect();
     found.extend(other_inputs(&earlier.inputs, inputs));
     found
-}
-
-/// Whether the processor is another one.
-pub fn other_machine(before: &Value, now: &Value) -> Option<String> {
-    let is_other = ["cpu", "cpu_id"].iter().any(|key| before[*key] != now[*key]);
-    let name = |machine: &Value| machine["cpu"].as_str().unwrap_or("an unknown CPU").to_owned();
-    is_other.then(|| {
-        format!(
-            "the earlier stages were measured on another machine ({}; this is {})",
-            name(before),
-            name(now)
-        )
-    })
 }
 
 fn other_inputs(before: &Value, now: &Value) -> Vec<String> {

@@ -3,9 +3,10 @@
 
 use super::Ledger;
 use super::ledger::now;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use assay_pure::ledger::Stopped;
 use rusqlite::params;
+use serde_json::Value;
 
 /// What is led.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +64,26 @@ impl Ledger {
     pub fn command_of(&self, led: Led, id: i64) -> Result<Option<String>> {
         let sql = format!("SELECT command FROM {} WHERE id = ?", led.table());
         Ok(self.row(&format!("the command of a {}", led.word()), &sql, [id], |row| row.get(0))?.flatten())
+    }
+
+    /// The machine that measured it, as its facts were kept; `None`: nothing was measured yet.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn machine_of(&self, led: Led, id: i64) -> Result<Option<Value>> {
+        let sql = match led {
+            Led::Campaign | Led::Comparison | Led::Session => {
+                format!("SELECT machine FROM {} WHERE id = ?", led.table())
+            }
+            Led::Sweep => {
+                "SELECT c.machine FROM campaign c JOIN sweep_step s ON s.campaign = c.id WHERE s.sweep = ? \
+                           ORDER BY s.step LIMIT 1"
+                    .to_owned()
+            }
+        };
+        let text: Option<String> =
+            self.row(&format!("the machine of a {}", led.word()), &sql, [id], |row| row.get(0))?;
+        text.map(|text| serde_json::from_str(&text).context("reading a machine's facts")).transpose()
     }
 
     /// The numbers of all of this question that did not come to their end, the newest first.

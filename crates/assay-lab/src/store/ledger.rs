@@ -105,6 +105,22 @@ impl Ledger {
         Ok(ledger)
     }
 
+    /// Writes a copy of a ledger, which is only read, to a new file.
+    ///
+    /// # Errors
+    /// There is no ledger, it cannot be read, or was written by a newer assay; the copy cannot be written.
+    pub(super) fn copy(from: &Path, to: &Path) -> Result<()> {
+        if owner(from)? == Owner::Nobody {
+            return Err(Unusable(format!("there is no ledger at {}", from.display())).into());
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(from, flags).map_err(|error| explain(from, error))?;
+        let ledger = Self { connection, path: from.to_owned() };
+        ledger.connection.busy_handler(Some(wait))?;
+        ledger.format()?;
+        ledger.write("VACUUM INTO ?", [to.to_string_lossy()])
+    }
+
     /// The rows that a query finds, each as `read` reads it.
     pub(super) fn rows<T>(
         &self,

@@ -1,5 +1,6 @@
 //! The answer of a history: what changed, and what to do about it.
 
+use super::machines;
 use super::page::{ChangePoint, HistoryPage, HistorySeries, SeriesKind};
 use assay_pure::history::GateReading;
 use assay_pure::words;
@@ -37,10 +38,20 @@ pub fn answer(page: &HistoryPage) -> (String, Option<String>) {
     let Some((_, newest)) = told.first() else {
         let examined = page.series.iter().any(|series| series.unexamined.is_none());
         let nothing = if examined { "no change" } else { "too few runs to detect changes" };
-        return (format!("{}: {nothing} in {over}.", page.name), next);
+        return (with_machines(page, &format!("{nothing} in {over}.")), next);
     };
     let count = words::plural(told.len() as u64, "change");
-    (format!("{}: {count} in {over}; the newest: {}", page.name, newest.sentence), next)
+    (with_machines(page, &format!("{count} in {over}; the newest: {}", newest.sentence)), next)
+}
+
+/// The name and what changed; that machines disagree comes ahead of it, that they agree behind.
+fn with_machines(page: &HistoryPage, changed: &str) -> String {
+    let name = &page.name;
+    match machines::sentence(page) {
+        Some(said) if said.disagree => format!("{name}: {}; {changed}", said.text),
+        Some(said) => format!("{name}: {changed} In all, {}.", said.text),
+        None => format!("{name}: {changed}"),
+    }
 }
 
 fn next(page: &HistoryPage) -> Option<String> {

@@ -1,6 +1,7 @@
 //! A history as plain data.
 
 use assay_pure::history::GateReading;
+use assay_pure::verdict::Verdict;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the page's JSON.
@@ -119,6 +120,9 @@ pub struct HistoryPoint {
     pub lower: Option<f64>,
     /// Upper end.
     pub upper: Option<f64>,
+    /// What the run's own report says; null of times, imports, and the plain link.
+    #[serde(default)]
+    pub verdict: Option<Verdict>,
 }
 
 /// A step of a series.

@@ -2,6 +2,7 @@
 
 use super::page::*;
 use assay_pure::history::GateReading;
+use assay_pure::verdict::Verdict;
 
 pub fn history() -> HistoryPage {
     let mut page = HistoryPage {
@@ -40,7 +41,7 @@ fn run(number: usize) -> HistoryRun {
 }
 
 fn point(number: usize, value: f64) -> HistoryPoint {
-    HistoryPoint { run: number, value, lower: Some(value * 0.999), upper: Some(value * 1.001) }
+    HistoryPoint { run: number, value, lower: Some(value * 0.999), upper: Some(value * 1.001), verdict: None }
 }
 
 fn wobble(number: usize) -> f64 {
@@ -63,7 +64,10 @@ fn series(label: &str, kind: SeriesKind, points: Vec<HistoryPoint>) -> HistorySe
 }
 
 fn contrast() -> HistorySeries {
-    let ratios = (0..11).map(|number| point(number, wobble(number) * if number < 5 { 0.9 } else { 0.928 }));
+    let ratios = (0..11).map(|number| HistoryPoint {
+        verdict: Some(Verdict::Faster),
+        ..point(number, wobble(number) * if number < 5 { 0.9 } else { 0.928 })
+    });
     HistorySeries {
         baseline: Some("slow".into()),
         unit: "ratio".into(),

@@ -1,12 +1,14 @@
 //! A history in the terminal: the answer, each change in a sentence, then a line per series.
 
 use super::answer::told;
+use super::machines;
 use super::page::{GatePage, HistoryPage, HistorySeries, SeriesKind};
 use super::spark;
 use crate::ink::Ink;
 use crate::sheet::Sheet;
 use crate::table::{Column, Entry, Table};
 use assay_pure::history::GateReading;
+use assay_pure::verdict::Verdict;
 use assay_pure::words;
 
 /// Changes that are told before `--all` is asked for.
@@ -23,6 +25,7 @@ pub fn render_history(page: &HistoryPage, width: usize, colour: bool, all: bool)
         checks(&mut sheet, page, gate, all);
     }
     changes(&mut sheet, page, all);
+    by_machine(&mut sheet, page, all);
     series(&mut sheet, page, width, all);
     runs(&mut sheet, page, all);
     sheet.into_text()
@@ -57,6 +60,49 @@ fn changes(sheet: &mut Sheet, page: &HistoryPage, all: bool) {
     if shown < told.len() {
         let left = words::plural((told.len() - shown) as u64, "older change");
         sheet.paragraph(Ink::Dim, "", &format!("{left} not shown; --all shows everything"));
+    }
+}
+
+/// What the newest run of each machine says, where there are several.
+fn by_machine(sheet: &mut Sheet, page: &HistoryPage, all: bool) {
+    let found = machines::across(page);
+    if found.is_empty() {
+        return;
+    }
+    sheet.heading("By machine, the newest run of each");
+    let columns = vec![
+        Column::left("contrast"),
+        Column::left("machine").wrapping(),
+        Column::left("verdict"),
+        Column::right("effect"),
+        Column::left("interval").optional(1),
+        Column::left("run").optional(2),
+    ];
+    let mut table = Table::new(columns, 1);
+    let shown = if all { found.len() } else { TOLD.min(found.len()) };
+    for contrast in &found[..shown] {
+        for (number, said) in contrast.said.iter().enumerate() {
+            let ink = match said.verdict {
+                Verdict::Faster => Ink::Good,
+                Verdict::Slower => Ink::Bad,
+                Verdict::Equivalent => Ink::Plain,
+                Verdict::Undecided => Ink::Doubt,
+            };
+            let span = said.lower.zip(said.upper).map(|(lower, upper)| words::fine_span(lower, upper));
+            table.row(vec![
+                if number == 0 { contrast.label.to_owned() } else { String::new() }.into(),
+                machines::name(page, said.machine).into(),
+                Entry::inked(said.verdict.word().to_owned(), ink),
+                words::fine_change(said.ratio).into(),
+                span.unwrap_or_default().into(),
+                page.runs[said.run].id.clone().into(),
+            ]);
+        }
+    }
+    sheet.table(&table);
+    if shown < found.len() {
+        let left = words::plural((found.len() - shown) as u64, "more contrast");
+        sheet.paragraph(Ink::Dim, "", &format!("{left}; --all shows everything"));
     }
 }
 

@@ -50,7 +50,10 @@ fn the_change_is_told_first_and_drawn_where_it_is() {
 fn without_a_change_the_answer_says_so() {
     let mut page = without_gate();
     page.series.iter_mut().for_each(|series| series.changes.clear());
-    assert_eq!(answer(&page).0, "decode: no change in 3 series over 12 runs.");
+    assert_eq!(
+        answer(&page).0,
+        "decode: no change in 3 series over 12 runs. In all, the machines agree on 1 contrast."
+    );
     page.series.drain(..2);
     let (said, next) = answer(&page);
     assert_eq!(said, "decode: too few runs to detect changes in 1 series over 12 runs.");

@@ -81,16 +81,6 @@ impl Found<'_> {
     }
 }
 
-/// The word of a verdict in an answer.
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Faster => "faster",
-        Verdict::Slower => "slower",
-        Verdict::Equivalent => "equivalent",
-        Verdict::Undecided => "undecided",
-    }
-}
-
 fn tone(found: &[Found]) -> Tone {
     let has = |verdict| found.iter().any(|one| one.verdict == verdict);
     match (has(Verdict::Faster), has(Verdict::Slower)) {
@@ -106,7 +96,7 @@ fn tone(found: &[Found]) -> Tone {
 fn several(found: &[Found]) -> String {
     let first = &found[0];
     if let [one] = found {
-        return format!("{} {}{}", one.who, word(one.verdict), one.change());
+        return format!("{} {}{}", one.who, one.verdict.word(), one.change());
     }
     let is_one = found.iter().all(|one| one.who == first.who);
     let who = if is_one { format!("{} ", first.who) } else { String::new() };
@@ -118,12 +108,12 @@ fn several(found: &[Found]) -> String {
             }
             Verdict::Equivalent | Verdict::Undecided => String::new(),
         };
-        return format!("{who}{} in all {all}{span}", word(first.verdict));
+        return format!("{who}{} in all {all}{span}", first.verdict.word());
     }
     let kinds = [Verdict::Faster, Verdict::Slower, Verdict::Equivalent, Verdict::Undecided];
     let counted = kinds.into_iter().filter_map(|verdict| {
         let count = found.iter().filter(|one| one.verdict == verdict).count();
-        (count > 0).then(|| format!("{count} {}", word(verdict)))
+        (count > 0).then(|| format!("{count} {}", verdict.word()))
     });
     let counted = counted.collect::<Vec<_>>().join(", ");
     let different = found.iter().filter(|one| matches!(one.verdict, Verdict::Faster | Verdict::Slower));
