@@ -32,7 +32,7 @@ goal=$1
 
 # ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
 
-all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig sqlite3 mallocs node chromium browser_tools zsh fish mandoc go benchstat compare_py critcmp duckdb"
+all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig sqlite3 mallocs node chromium browser_tools zsh fish mandoc slurm go benchstat compare_py critcmp duckdb"
 case $goal in
     build) needs="cargo cc" ;;
     packages) needs="cargo cc python3 venv" ;;
@@ -43,7 +43,7 @@ case $goal in
     test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3 node chromium browser_tools zsh fish mandoc" ;;
     peers) needs="cargo cc cxx qemu valgrind benchmark hyperfine" ;;
     round-trips) needs="cargo cc cxx python3 venv benchmark hyperfine go benchstat compare_py critcmp duckdb" ;;
-    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3 node chromium browser_tools zsh fish mandoc" ;;
+    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3 node chromium browser_tools zsh fish mandoc slurm" ;;
     *) usage ;;
 esac
 
@@ -72,6 +72,7 @@ without() {
         node | chromium | browser_tools) echo "the tests of pages in a browser" ;;
         zsh | fish) echo "completing words in $1" ;;
         mandoc) echo "mandoc's lint of the manual pages" ;;
+        slurm) echo "the tests that hand jobs to a Slurm of their own" ;;
         sqlite3) echo "running sqlite3 on the study's allocator" ;;
         mallocs) echo "comparing the study's allocator with jemalloc, mimalloc and tcmalloc; only the installed ones are measured" ;;
         benchmark) if [ "$goal" = round-trips ]; then echo "importing what a program of Google Benchmark writes"; else echo "the column of Google Benchmark"; fi ;;
@@ -108,6 +109,7 @@ why() {
         zsh) echo "zsh, a shell" ;;
         fish) echo "fish, a shell" ;;
         mandoc) echo "mandoc, another reader of manual pages" ;;
+        slurm) echo "Slurm with munge: controller, node and commands" ;;
         node) echo "node 18 or newer with npm" ;;
         chromium) echo "chromium" ;;
         browser_tools) echo "playwright-core 1.65.1 and axe-core 4.14.1, npm packages" ;;
@@ -148,6 +150,7 @@ packages() {
         ninja) echo "ninja-build" ;;
         venv) echo "python3-venv" ;;
         sqlite3 | zsh | fish | mandoc) echo "$1" ;;
+        slurm) echo "slurm-wlm,munge" ;;
         node) echo "nodejs,npm" ;;
         chromium) echo "chromium" ;;
         mallocs) echo "libjemalloc2,libmimalloc2.0,libtcmalloc-minimal4" ;;
@@ -184,6 +187,7 @@ have() {
     case $1 in
         cargo) new_enough "$(rustc --version 2> /dev/null | cut -d' ' -f2)" && cargo --version > /dev/null 2>&1 ;;
         cc) links c gcc || links c cc ;;
+        slurm) command -v slurmctld > /dev/null && command -v slurmd > /dev/null && command -v munged > /dev/null ;;
         make | git | python3 | sqlite3 | hyperfine | valgrind | ps | cmake | ninja | zsh | fish | mandoc) command -v "$1" > /dev/null ;;
         qemu) "qemu-$(uname -m)" --version > /dev/null 2>&1 ;;
         cross) links c aarch64-linux-gnu-gcc ;;

@@ -13,6 +13,7 @@ pub mod layout;
 pub mod lead;
 pub mod limits;
 pub mod run;
+pub mod shards;
 pub mod stages;
 pub mod store;
 pub mod sweep;

@@ -23,6 +23,7 @@ mod serve;
 mod several;
 mod shipped;
 mod sites;
+mod slurm;
 mod stages;
 mod stat;
 mod studies;

@@ -1,6 +1,7 @@
 //! `assay run`: measure the matrix, give verdicts.
 
 mod several;
+mod shared;
 
 use super::gates::{GivenGates, gates};
 use super::help::{OUTPUT, SELECTION, STORAGE};
@@ -37,6 +38,12 @@ pub struct RunArguments {
     /// Continue the newest unfinished campaign of this experiment
     #[arg(long)]
     pub resume: bool,
+    /// Measure on other machines: a job for each kind that --per names
+    #[arg(long, value_name = "CLUSTER", requires = "per", conflicts_with_all = ["gate", "markdown", "json", "pictures"])]
+    pub on: Option<shared::Cluster>,
+    /// Feature of the nodes that one job needs, as Slurm knows it; can be repeated
+    #[arg(long, value_name = "FEATURE", requires = "on", value_delimiter = ',')]
+    pub per: Vec<String>,
     /// Exit with 1 if a variant is slower than the baseline, with 3 if that is not decided: `slower`, `slower:2%`, or a .toml
     /// file with one for each pattern
     #[arg(long, value_name = "GATE|FILE", value_parser = gates)]
@@ -187,6 +194,13 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     let files = reads.iter().chain([&arguments.places.ledger]).chain(&arguments.json);
     arguments.pictures.check(files.chain(&arguments.markdown).map(PathBuf::as_path))?;
     match &listed.experiments[..] {
+        [one] if arguments.on.is_some() => {
+            let name = prepare::outline(&arguments.asked(one, listed.budget))?.experiment.name;
+            shared::run(arguments, one, name)
+        }
+        _ if arguments.on.is_some() => {
+            Err(Misuse("--on measures one experiment at a time: name one file".into()).into())
+        }
         [one] => {
             let page = measure(arguments, one, listed.budget)?;
             if let Some(path) = &arguments.json {
