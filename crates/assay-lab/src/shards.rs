@@ -105,7 +105,13 @@ pub fn submit(asked: &ShardRequest, tell: &mut dyn FnMut(&str)) -> Result<Vec<Sh
     for (number, feature) in asked.features.iter().enumerate() {
         let place = folder.join(format!("{}-{}", number + 1, plain(feature)));
         let mut shard = Shard { feature: feature.clone(), job: String::new(), place };
-        hand_in(asked, &mut shard)?;
+        if let Err(refused) = hand_in(asked, &mut shard) {
+            // All or none: half of the answer was not asked for.
+            kept.shards.iter().for_each(|shard| slurm::cancel(&shard.job));
+            // Only where no job was handed in, which would write there.
+            let _ = std::fs::remove_dir(&folder);
+            return Err(refused);
+        }
         kept.shards.push(shard);
         // After each: what is handed in is known, whatever comes of the next.
         keep(&folder, &kept)?;

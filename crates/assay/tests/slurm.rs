@@ -151,9 +151,12 @@ fn each_kind_of_machine_measures_and_all_is_in_one_ledger() {
     cluster.lab.assert_ledger_is_whole();
     let folder = cluster.lab.ledger_path().parent().expect("a folder").to_owned();
     assert_eq!(shards(&folder, "end"), 2);
-    let none = cluster.run(&["--per", "nowhere"]).wait();
-    none.assert_code(3);
-    none.assert_errors(&["Slurm did not take the job for nowhere"]);
+    // Half of what was asked for is not measured.
+    let half = cluster.run(&["--per", "zen3,nowhere"]).wait();
+    half.assert_code(3);
+    half.assert_errors(&["Slurm did not take the job for nowhere"]);
+    cluster.wait("the other job to be taken back", || cluster.said("squeue", &["-h"]).trim().is_empty());
+    assert_eq!(cluster.lab.count("SELECT count(*) FROM campaign"), 2);
 }
 
 #[test]

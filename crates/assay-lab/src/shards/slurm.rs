@@ -68,6 +68,11 @@ fn number(printed: &str) -> Option<String> {
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then(|| number.to_owned())
 }
 
+/// Takes a job back; one that has ended stays as it is.
+pub fn cancel(number: &str) {
+    let _ = Command::new("scancel").arg(number).stderr(Stdio::null()).status();
+}
+
 /// The user's jobs that have not ended, by their numbers.
 ///
 /// # Errors

@@ -22,8 +22,9 @@ pub enum Cluster {
     Slurm,
 }
 
-/// Options that say where results go; each shard has its own ledger, and only the whole is shown.
-const OURS: [&str; 5] = ["--on", "--per", "--ledger", "--store", "--resume"];
+/// Options that say where results go: each shard has its own ledger, and only the whole is shown. With a value, and without.
+const OURS: [&str; 4] = ["--on", "--per", "--ledger", "--store"];
+const OUR_FLAGS: [&str; 4] = ["--resume", "--quiet", "-q", "--all"];
 
 /// Measures one experiment on each kind of machine, and shows what they say.
 pub fn run(arguments: &RunArguments, experiment: &Path, name: String) -> Result<u8> {
@@ -33,7 +34,8 @@ pub fn run(arguments: &RunArguments, experiment: &Path, name: String) -> Result<
         )
         .into());
     }
-    let given = std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned());
+    let given = std::env::args_os().skip_while(|word| word != "run").skip(1);
+    let given = given.map(|word| word.to_string_lossy().into_owned());
     let words = words_for_node(given, &arguments.files, experiment);
     let asked = ShardRequest {
         features: arguments.per.clone(),
@@ -105,10 +107,10 @@ fn words_for_node(given: impl Iterator<Item = String>, files: &[PathBuf], experi
     while let Some(word) = given.next() {
         let name = word.split('=').next().unwrap_or_default();
         if OURS.contains(&name) {
-            if name == word && name != "--resume" {
+            if name == word {
                 given.next();
             }
-        } else if !files.iter().any(|file| file.as_os_str() == word.as_str()) {
+        } else if !OUR_FLAGS.contains(&name) && !files.iter().any(|file| file.as_os_str() == word.as_str()) {
             found.push(word);
         }
     }
@@ -179,6 +181,7 @@ mod tests {
             "--input",
             "log*",
             "--resume",
+            "-q",
             "--ledger",
             "x.db",
             "--budget=5",
