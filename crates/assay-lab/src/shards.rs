@@ -12,6 +12,8 @@ use assay_linux::interrupt;
 use assay_pure::words;
 use serde::{Deserialize, Serialize};
 use slurm::{JobState, SlurmJob};
+use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -90,17 +92,14 @@ pub enum ShardEnd {
 /// # Errors
 /// [`Misuse`]: there is nothing to resume. Slurm refuses a job; the folder cannot be written.
 pub fn submit(asked: &ShardRequest, tell: &mut dyn FnMut(&str)) -> Result<Vec<Shard>> {
-    let parent =
-        asked.ledger.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent).with_context(|| format!("making {}", parent.display()))?;
-    let parent = parent.canonicalize()?.join("shards");
+    let beside =
+        asked.ledger.canonicalize().with_context(|| format!("finding {}", asked.ledger.display()))?;
+    let parent = beside.with_file_name("shards");
     if asked.resume {
         return resume(asked, &parent, tell);
     }
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let folder = (0..).map(|number| parent.join(format!("{}-{}", plain(&asked.name), seconds + number)));
-    let folder = folder.into_iter().find(|folder| !folder.exists()).unwrap_or_else(|| parent.clone());
-    std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+    let folder =
+        new_folder(&parent, &asked.name).with_context(|| format!("writing to {}", parent.display()))?;
     let mut kept = Kept { words: asked.words.clone(), shards: Vec::new() };
     for (number, feature) in asked.features.iter().enumerate() {
         let place = folder.join(format!("{}-{}", number + 1, plain(feature)));
@@ -119,7 +118,20 @@ pub fn submit(asked: &ShardRequest, tell: &mut dyn FnMut(&str)) -> Result<Vec<Sh
     Ok(kept.shards)
 }
 
-/// The newest folder of the same question.
+/// One of this moment, which nobody else has.
+fn new_folder(parent: &Path, name: &str) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(parent)?;
+    let mut seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    loop {
+        let folder = parent.join(format!("{}-{seconds}", plain(name)));
+        match std::fs::create_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => seconds += 1,
+            made => return made.map(|()| folder),
+        }
+    }
+}
+
+/// The newest folder of the same question. What names files elsewhere was not written here.
 fn resume(asked: &ShardRequest, parent: &Path, tell: &mut dyn FnMut(&str)) -> Result<Vec<Shard>> {
     let mut folders: Vec<PathBuf> =
         std::fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -131,7 +143,8 @@ fn resume(asked: &ShardRequest, parent: &Path, tell: &mut dyn FnMut(&str)) -> Re
     let found = folders.iter().rev().find_map(|folder| {
         let text = std::fs::read_to_string(folder.join(KEPT)).ok()?;
         let kept: Kept = serde_json::from_str(&text).ok().filter(same)?;
-        Some((folder, kept))
+        let own = kept.shards.iter().all(|shard| shard.place.parent() == Some(folder));
+        own.then_some((folder, kept))
     });
     let Some((folder, mut kept)) = found else {
         return Err(Misuse(format!(
@@ -213,10 +226,7 @@ struct Waiting<'a> {
     missing: u32,
 }
 
-/// Waits until all have ended, and merges each as it does. None of what is still under way, when it was interrupted.
-///
-/// # Errors
-/// None of a shard: those are its end.
+/// Waits until all have ended, and merges each as it does. What has no end was still under way when the user interrupted.
 pub fn wait(ledger: &Ledger, shards: &[Shard], tell: &mut dyn FnMut(&str)) -> Vec<(Shard, Option<ShardEnd>)> {
     let mut all: Vec<Waiting<'_>> =
         shards.iter().map(|shard| Waiting { shard, end: None, told: String::new(), missing: 0 }).collect();
@@ -250,7 +260,7 @@ pub fn wait(ledger: &Ledger, shards: &[Shard], tell: &mut dyn FnMut(&str)) -> Ve
 }
 
 impl Waiting<'_> {
-    fn look(&mut self, queue: &std::collections::BTreeMap<String, JobState>, tell: &mut dyn FnMut(&str)) {
+    fn look(&mut self, queue: &BTreeMap<String, JobState>, tell: &mut dyn FnMut(&str)) {
         let (shard, missing) = (self.shard, self.missing);
         let Some(state) = queue.get(&shard.job) else {
             self.missing = missing + 1;
@@ -336,6 +346,33 @@ mod tests {
         let other = folder(());
         let (words, end) = played(other.path(), "2 1", true);
         assert!(words.len() == 2 && words[1].ends_with(".db") && end == Some(1), "{words:?}");
+    }
+
+    #[test]
+    fn a_list_that_names_files_elsewhere_is_not_resumed() {
+        let folder = tempfile::tempdir().unwrap();
+        let parent = folder.path().canonicalize().unwrap();
+        let own = new_folder(&parent, "e").unwrap();
+        let asked = |name: &str| ShardRequest {
+            features: vec![name.to_owned()],
+            name: "e".into(),
+            words: vec!["e.toml".into()],
+            ledger: parent.join("ledger.db"),
+            resume: true,
+        };
+        let refused = |shard: Shard| {
+            let feature = shard.feature.clone();
+            keep(&own, &Kept { words: vec!["e.toml".into()], shards: vec![shard] }).unwrap();
+            resume(&asked(&feature), &parent, &mut |_| {}).unwrap_err().to_string()
+        };
+        let elsewhere = Shard { place: parent.join("1-zen3"), ..shard(&own) };
+        assert!(refused(elsewhere).contains("nothing to resume"));
+        // Its own go on, or Slurm does not answer.
+        std::fs::write(shard(&own).file("end"), "0").unwrap();
+        keep(&own, &Kept { words: vec!["e.toml".into()], shards: vec![shard(&own)] }).unwrap();
+        if let Err(error) = resume(&asked("zen3&big"), &parent, &mut |_| {}) {
+            assert!(!error.to_string().contains("nothing to resume"), "{error}");
+        }
     }
 
     #[test]

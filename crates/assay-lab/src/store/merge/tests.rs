@@ -170,6 +170,21 @@ fn what_went_on_there_is_completed_and_an_older_copy_changes_nothing() {
 }
 
 #[test]
+fn what_was_interrupted_there_and_went_on_here_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (other, path) = full(&folder, "other.db", 1.0);
+    let end = "UPDATE campaign SET finished_at = 9.0, stopped_because = 'interrupted'";
+    other.connection.execute_batch(end).unwrap();
+    let all = Ledger::open(&folder.path().join("all.db")).unwrap();
+    all.merge(&path).unwrap();
+    all.connection.execute_batch("UPDATE campaign SET finished_at = NULL, stopped_because = NULL").unwrap();
+    go_on(&all, "2", "12.0");
+    let before = dump(&all);
+    all.merge(&path).unwrap();
+    assert_eq!(dump(&all), before);
+}
+
+#[test]
 fn what_only_ended_there_ends_here_too() {
     let folder = tempfile::tempdir().unwrap();
     let (other, path) = full(&folder, "other.db", 1.0);
@@ -190,6 +205,7 @@ fn of_what_went_on_in_both_nothing_is_taken_and_it_is_told() {
     all.merge(&path).unwrap();
     go_on(&all, "2", "4.0");
     go_on(&other, "2", "5.0");
+    go_on(&other, "3", "6.0");
     let before = dump(&all);
     let merged = all.merge(&path).unwrap();
     assert_eq!(merged.diverged, [Diverged { kind: "campaign", here: 1, there: 1 }]);

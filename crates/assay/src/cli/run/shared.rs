@@ -130,7 +130,7 @@ fn told(ends: &[(Shard, Option<ShardEnd>)], arguments: &RunArguments) -> u8 {
                     "assay: {feature}: ended with {ended}; {} says why",
                     shard.log().display()
                 ));
-                code = if *ended == UNABLE && code == DONE { UNABLE } else { FAILED };
+                code = if *ended == UNABLE && code != FAILED { UNABLE } else { FAILED };
             }
             Some(ShardEnd::Lost(last)) => {
                 screen::complain(&format!(
