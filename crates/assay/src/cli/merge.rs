@@ -55,7 +55,8 @@ pub fn run(arguments: &MergeArguments) -> Result<u8> {
                 data.push(as_json(other, &merged));
             }
             Err(error) => {
-                failed = Some(Err(error).with_context(|| format!("merging {}", other.display())));
+                failed =
+                    Some(Err(error).with_context(|| format!("nothing of {} was added", other.display())));
                 break;
             }
         }
