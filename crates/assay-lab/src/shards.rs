@@ -83,7 +83,7 @@ pub enum ShardEnd {
     Ended(u8),
     /// Its job is gone, and nothing says how; the end of its log.
     Lost(String),
-    /// It ended, but its ledger could not be read.
+    /// It ended, but not all that it measured could be added.
     Unmerged(String),
 }
 
@@ -155,13 +155,14 @@ fn resume(asked: &ShardRequest, parent: &Path, tell: &mut dyn FnMut(&str)) -> Re
         .into());
     };
     let queue = slurm::queue().map_err(anyhow::Error::msg)?;
-    for shard in &mut kept.shards {
+    for at in 0..kept.shards.len() {
+        let shard = &mut kept.shards[at];
         if shard.ended().is_none() && !queue.contains_key(&shard.job) {
             hand_in(asked, shard)?;
             tell(&format!("{}: handed in again as job {}", shard.feature, shard.job));
+            keep(folder, &kept)?;
         }
     }
-    keep(folder, &kept)?;
     Ok(kept.shards)
 }
 
@@ -290,6 +291,9 @@ fn merge(ledger: &Ledger, shard: &Shard, end: ShardEnd, tell: &mut dyn FnMut(&st
         return end;
     }
     match ledger.merge(&path) {
+        Ok(merged) if !merged.diverged.is_empty() => {
+            ShardEnd::Unmerged("its campaign was continued in your ledger, too".to_owned())
+        }
         Ok(merged) => {
             tell(&format!("{feature}: {} added", words::plural(merged.samples, "sample")));
             end
@@ -335,15 +339,15 @@ mod tests {
 
     #[test]
     fn a_job_measures_goes_on_where_it_was_and_begins_anew_where_nothing_can_go_on() {
-        let folder = |_: ()| tempfile::tempdir().unwrap();
-        let new = folder(());
+        let folder = || tempfile::tempdir().unwrap();
+        let new = folder();
         let ledger = shard(new.path()).ledger().display().to_string();
         let measured = format!("run e.toml --input a b --quiet --ledger {ledger}");
         assert_eq!(played(new.path(), "3", false), (vec![measured], Some(3)));
-        let again = folder(());
+        let again = folder();
         let (words, end) = played(again.path(), "0", true);
         assert!(words.len() == 1 && words[0].ends_with(" --resume") && end == Some(0), "{words:?}");
-        let other = folder(());
+        let other = folder();
         let (words, end) = played(other.path(), "2 1", true);
         assert!(words.len() == 2 && words[1].ends_with(".db") && end == Some(1), "{words:?}");
     }

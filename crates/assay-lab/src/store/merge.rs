@@ -224,8 +224,8 @@ fn take(connection: &Connection, table: &Table) -> rusqlite::Result<()> {
     ))?;
     if let Some((_, bits)) = GROWING.iter().find(|(growing, _)| growing == name) {
         compare(connection, name, bits)?;
-    } else if belongs.is_empty() && name != "diary" {
-        // A sweep grows by campaigns, which are rows of its own; a diary by sessions.
+    } else if belongs.is_empty() {
+        // A sweep grows by campaigns, a diary by sessions, which are rows of their own.
         connection.execute_batch(&format!(
             "UPDATE temp.\"new_{name}\" SET state = {} WHERE state = {}",
             state::KNOWN,

@@ -4,7 +4,6 @@ use super::super::{DONE, FAILED, UNABLE, screen};
 use super::RunArguments;
 use anyhow::Result;
 use assay_lab::history::{self, HistoryRequest};
-use assay_lab::lead::Misuse;
 use assay_lab::shards::{self, Shard, ShardEnd, ShardRequest};
 use assay_lab::store::{Kept, Ledger};
 use assay_lab::view::{AnyPage, named};
@@ -28,12 +27,6 @@ const OUR_FLAGS: [&str; 4] = ["--resume", "--quiet", "-q", "--all"];
 
 /// Measures one experiment on each kind of machine, and shows what they say.
 pub fn run(arguments: &RunArguments, experiment: &Path, name: String) -> Result<u8> {
-    if arguments.per.is_empty() {
-        return Err(Misuse(
-            "say which kinds of machines: --per FEATURE for each, as `sinfo -o %f` lists them".into(),
-        )
-        .into());
-    }
     let given = std::env::args_os().skip_while(|word| word != "run").skip(1);
     let given = given.map(|word| word.to_string_lossy().into_owned());
     let words = words_for_node(given, &arguments.files, experiment);
@@ -100,10 +93,13 @@ fn answer(shard: &Shard) -> Result<(String, Brief)> {
 }
 
 /// What the user gave, for the node: the same without what is said of shards, by paths that hold in any folder.
-fn words_for_node(given: impl Iterator<Item = String>, files: &[PathBuf], experiment: &Path) -> Vec<String> {
+fn words_for_node(
+    mut given: impl Iterator<Item = String>,
+    files: &[PathBuf],
+    experiment: &Path,
+) -> Vec<String> {
     let mut found =
         vec![experiment.canonicalize().unwrap_or_else(|_| experiment.to_owned()).display().to_string()];
-    let mut given = given.peekable();
     while let Some(word) = given.next() {
         let name = word.split('=').next().unwrap_or_default();
         if OURS.contains(&name) {
