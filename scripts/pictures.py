@@ -141,7 +141,8 @@ def points(table):
     sheet = Sheet(table, len(rows))
     logarithmic = table.get("logarithmic", False)
     values = [value for row in rows for value in row["values"] if value is not None]
-    least = table.get("least", min(values) * (0.85 if logarithmic else 0))
+    # Lengths are compared from zero; changes may lie on both sides of it.
+    least = table.get("least", min(values) * 0.85 if logarithmic else min(0, min(values) * 1.08))
     most = table.get("most", max(values) * 1.08)
     at = scale(least, most, logarithmic)
     axis(sheet, at, least, most, len(rows), table.get("unit", ""), logarithmic)
@@ -151,8 +152,9 @@ def points(table):
     for index, row in enumerate(rows):
         y = sheet.middle(index)
         sheet.label(index, row["name"])
-        sheet.line(at(min(row["values"])), y, at(max(row["values"])), y, "grid", 3)
-        for place, value in enumerate(row["values"]):
+        there = [(place, value) for place, value in enumerate(row["values"]) if value is not None]
+        sheet.line(at(min(value for _, value in there)), y, at(max(value for _, value in there)), y, "grid", 3)
+        for place, value in there:
             sheet.dot(at(value), y, SERIES[place])
     return sheet.finish()
 

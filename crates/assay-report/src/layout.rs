@@ -4,10 +4,11 @@
 
 pub mod page;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod terminal;
 #[cfg(test)]
 mod tests;
 
 pub use page::LayoutPage;
+pub(crate) use terminal::chosen;
 pub use terminal::render_layout;

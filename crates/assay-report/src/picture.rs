@@ -12,6 +12,7 @@ mod compare;
 mod font;
 mod forest;
 mod frame;
+mod layout;
 mod limits;
 mod markdown;
 mod names;
@@ -29,6 +30,7 @@ mod tests;
 
 pub use self::colour::Theme;
 pub use self::compare::of_comparison;
+pub use self::layout::of_layout;
 pub use self::limits::of_limits;
 pub use self::markdown::{PictureReference, reference};
 pub use self::png::png;
@@ -54,6 +56,7 @@ pub fn of_page(page: &serde_json::Value) -> Result<Scene, String> {
         crate::sweep::SWEEP_SCHEMA => Ok(of_sweeps(&[read(page)?])),
         crate::stages::STAGES_SCHEMA => Ok(of_diary(&read(page)?)),
         crate::sites::page::SITES_SCHEMA => Ok(of_sites(&read(page)?)),
+        crate::layout::page::LAYOUT_SCHEMA => Ok(of_layout(&read(page)?)),
         assay_pure::limits::SCHEMA => Ok(of_limits(&read(page)?)),
         other => Err(format!("there is no picture of a page with schema \"{other}\"")),
     }

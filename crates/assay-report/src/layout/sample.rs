@@ -150,3 +150,16 @@ pub fn plain() -> LayoutPage {
     }
     page
 }
+
+/// The same function in two files: in the second its loop reaches into another line.
+pub fn two_places() -> LayoutPage {
+    let mut page = plain();
+    let mut moved = page.binaries[0].clone();
+    moved.path = "./moved".to_owned();
+    let function = &mut moved.functions[0];
+    (function.address, function.line_offset, function.window_offset) = (0x11b0, 48, 16);
+    function.loops[0].at = vec![phase(0, 48, true), phase(16, 0, false)];
+    page.binaries.push(moved);
+    page.answer = "2 of 2 functions have an innermost loop whose speed can depend on where it lies.".to_owned();
+    page
+}

@@ -76,7 +76,7 @@ fn one(page: &LayoutPage, binary: &Binary, (width, top): (usize, usize), sheet: 
 }
 
 /// The functions shown: those with loops whose place can matter first, the shortest loop first.
-fn chosen(binary: &Binary, top: usize) -> Vec<&FunctionLayout> {
+pub(crate) fn chosen(binary: &Binary, top: usize) -> Vec<&FunctionLayout> {
     let shortest = |function: &&FunctionLayout| {
         let depending = function.loops.iter().filter(|body| body.innermost && body.depends_on_place);
         depending.map(|body| body.bytes).min().unwrap_or(u64::MAX)

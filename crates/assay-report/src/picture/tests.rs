@@ -4,7 +4,7 @@
 use super::*;
 use crate::golden::assert_golden;
 use crate::page::{AsBuiltSays, Page, Verdict};
-use crate::{compare, limits, sample, sites, stages, sweep};
+use crate::{compare, layout, limits, sample, sites, stages, sweep};
 use std::time::Instant;
 use tiny_skia::Pixmap;
 
@@ -40,6 +40,8 @@ fn all() -> Vec<(&'static str, Scene)> {
         ("sweep-stopped", of_sweeps(&[sweep::sample::stopped()])),
         ("stages", of_diary(&stages::sample::diary())),
         ("stages-one", of_diary(&stages::sample::one())),
+        ("layout", of_layout(&layout::sample::page())),
+        ("layout-two", of_layout(&layout::sample::two_places())),
         ("limits", of_limits(&limits::sample::limits())),
         ("limits-little", of_limits(&limits::sample::little())),
         ("sites", of_sites(&sites::sample::page())),
@@ -110,6 +112,29 @@ fn variants_and_inputs_of_long_names_are_told_apart() {
     let of = |end: &str| texts(&scene).iter().filter(|text| text.ends_with(end)).count();
     assert_eq!((of("v1"), of("v2"), of("v3")), (1, 1, 1), "{:?}", texts(&scene));
     assert_eq!((of("at 16"), of("at 64")), (3, 3), "{:?}", texts(&scene));
+}
+
+#[test]
+fn a_loop_over_two_lines_is_drawn_in_both_and_said_to_be() {
+    use super::colour::Colour;
+    let loops = |scene: &Scene, colour: Colour| -> Vec<(f64, f64)> {
+        let solid = scene.marks.iter().filter_map(|mark| match mark {
+            scene::Mark::Area(corners, of, scene::Fill::Solid) if *of == colour => {
+                Some((corners[0].0, corners[1].0))
+            }
+            _ => None,
+        });
+        // Ahead of them is the legend's sign.
+        solid.skip(1).collect()
+    };
+    let scene = of_layout(&layout::sample::two_places());
+    let (good, bad) = (loops(&scene, Colour::Faster), loops(&scene, Colour::Slower));
+    assert_eq!((good.len(), bad.len()), (1, 1));
+    // Both are the same bytes: as wide here as there.
+    assert!((good[0].1 - good[0].0 - (bad[0].1 - bad[0].0)).abs() < 1e-9, "{good:?} {bad:?}");
+    let said = texts(&scene).join("\n");
+    assert!(said.contains("loop of 33 bytes in 1 line\n"), "{said}");
+    assert!(said.contains("loop of 33 bytes in 2 lines, 1 at its best"), "{said}");
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! `assay layout`: where functions lie, what they cross, and what changed since another build.
 
 use super::help::OUTPUT;
+use super::picture::PictureArguments;
 use super::{DONE, screen};
 use anyhow::Result;
 use assay_lab::layout::{LinkedFile, Selection, SymbolTimes, compose};
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
 use assay_report::layout::render_layout;
+use assay_report::picture;
 use std::path::PathBuf;
 
 /// Show where functions lie and what another build changed
@@ -34,6 +36,8 @@ pub struct LayoutArguments {
     /// Write the report as JSON (schema/layout-1.schema.json); - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub pictures: PictureArguments,
 }
 
 /// Runs the verb.
@@ -44,10 +48,11 @@ pub fn run(arguments: &LayoutArguments) -> Result<u8> {
     if arguments.against.is_some() && arguments.binaries.len() > 1 {
         return Err(Misuse("--against compares one binary: give only one".to_owned()).into());
     }
+    let reads: Vec<PathBuf> = arguments.binaries.iter().chain(&arguments.against).cloned().collect();
     if let Some(file) = &arguments.json {
-        let reads: Vec<PathBuf> = arguments.binaries.iter().chain(&arguments.against).cloned().collect();
         screen::find_place(file, &reads)?;
     }
+    arguments.pictures.check(reads.iter().chain(&arguments.json).map(PathBuf::as_path))?;
     let programs: Vec<LinkedFile> =
         arguments.binaries.iter().map(|path| LinkedFile::open(path)).collect::<Result<_>>()?;
     let old = arguments.against.as_deref().map(LinkedFile::open).transpose()?;
@@ -62,6 +67,7 @@ pub fn run(arguments: &LayoutArguments) -> Result<u8> {
     if let Some(file) = &arguments.json {
         screen::write(file, &page.to_json())?;
     }
+    arguments.pictures.write(|| picture::of_layout(&page))?;
     if !arguments.json.as_deref().is_some_and(screen::is_stdout) {
         screen::show(&render_layout(&page, screen::width(), screen::colour(), arguments.top));
     }
