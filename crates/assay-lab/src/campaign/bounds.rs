@@ -181,6 +181,7 @@ mod tests {
             branches: 3.0,
             conditional: None,
             cycles: None,
+            front_end: std::collections::BTreeMap::new(),
             misses: vec![MissCount { predictor: "tage".to_owned(), per_unit: 0.52 }],
             units: 200_000,
             fresh_misses: None,

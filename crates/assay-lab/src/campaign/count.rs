@@ -26,7 +26,7 @@ use super::scene::Scene;
 use crate::store::{AllocationRow, CountRow, Ledger};
 use anyhow::Result;
 use assay_link::build::LoggingProgram;
-use assay_linux::perf::{self, RefusalContext};
+use assay_linux::perf::RefusalContext;
 use assay_pure::event::Event;
 use assay_pure::experiment;
 use assay_pure::ledger::Stage;
@@ -35,6 +35,7 @@ use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::counts::{CountSource, THIS_CPU};
 use assay_pure::words;
 use converse::{CountedInput, CutShort, Job, Outcome};
+use hardware::Counters;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -68,7 +69,7 @@ struct CountPhase<'a, 's> {
     placements: &'a Placements<'a>,
     scene: &'a mut Scene<'s>,
     /// What the processor counts, or why it does not.
-    counters: Result<Vec<perf::CounterEvent>, String>,
+    counters: Result<Counters, String>,
     predictors: Vec<String>,
     method: String,
     source: CountingSource,
@@ -171,13 +172,9 @@ fn as_built(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<Vec<G
 }
 
 /// What must be the same for counts to be used again.
-fn method(
-    source: CountingSource,
-    counters: &Result<Vec<perf::CounterEvent>, String>,
-    predictors: &[String],
-) -> String {
-    if let Ok(events) = counters {
-        let names: Vec<String> = events.iter().map(ToString::to_string).collect();
+fn method(source: CountingSource, counters: &Result<Counters, String>, predictors: &[String]) -> String {
+    if let Ok(counters) = counters {
+        let names: Vec<String> = counters.names().collect();
         return format!("counted, walks of {UNITS} units; events: {}", names.join(", "));
     }
     let name = |name: &String| {
@@ -468,6 +465,10 @@ impl CountPhase<'_, '_> {
             branches: stretch.executed.branches,
             conditional: self.counters.is_err().then_some(stretch.executed.conditional),
             cycles: stretch.executed.cycles,
+            front_end: match &self.counters {
+                Ok(counters) => counters.front_end(&stretch.executed),
+                Err(_) => Vec::new(),
+            },
             misses: self.predictors.iter().cloned().zip(stretch.executed.misses.iter().copied()).collect(),
             note: self.note(executed.note),
         }
@@ -476,9 +477,15 @@ impl CountPhase<'_, '_> {
     /// Why it was traced, in which build, and what no trace tells.
     fn note(&self, build: Option<&str>) -> Option<String> {
         let why = self.counters.as_ref().err().map(String::as_str);
-        let cycles = self.prepared.experiment.events.contains(&experiment::CountedEvent::Cycles);
+        let asked = &self.prepared.experiment.events;
+        let cycles = asked.contains(&experiment::CountedEvent::Cycles);
         let no_cycles = (why.is_some() && cycles).then_some("a trace has no cycles");
-        let parts: Vec<&str> = build.into_iter().chain(why).chain(no_cycles).collect();
+        let front_end = asked.iter().any(|event| event.is_of_front_end());
+        let no_front_end = match &self.counters {
+            Ok(counters) => counters.without_front_end.as_deref(),
+            Err(_) => front_end.then_some("a trace has no events of the front end"),
+        };
+        let parts: Vec<&str> = build.into_iter().chain(why).chain(no_cycles).chain(no_front_end).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 

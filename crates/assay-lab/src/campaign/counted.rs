@@ -187,6 +187,13 @@ impl CampaignCounts {
                     Some(cycles) => plain(cycles),
                     None => continue,
                 },
+                CountedEvent::OpCacheOps
+                | CountedEvent::DecodedOps
+                | CountedEvent::L1iMisses
+                | CountedEvent::ItlbMisses => match cell.front_end.get(event) {
+                    Some(value) => plain(*value),
+                    None => continue,
+                },
                 CountedEvent::BranchMisses => {
                     let (Some(modern), Some((lower, upper))) = (cell.modern(), cell.miss_range()) else {
                         continue;
@@ -394,6 +401,7 @@ fn cell(rows: &[CountRow], name: &CellId, input: &CampaignInput) -> Option<(Cell
         branches: per_unit(row.branches, row),
         conditional: row.conditional.map(|conditional| per_unit(conditional, row)),
         cycles: row.cycles.map(|cycles| per_unit(cycles, row)),
+        front_end: row.front_end.iter().map(|(event, count)| (*event, per_unit(*count, row))).collect(),
         misses: row
             .misses
             .iter()

@@ -279,8 +279,8 @@ impl Ledger {
         self.transaction(|connection| {
             let mut insert = connection.prepare_cached(
                 "INSERT INTO count (campaign, artifact, executed, variant, input, windows, method, source, walk, \
-                 units, instructions, branches, conditional, cycles, misses, note, at) \
-                 VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                 units, instructions, branches, conditional, cycles, front_end, misses, note, at) \
+                 VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             )?;
             for count in counts {
                 insert.execute(params![
@@ -298,6 +298,7 @@ impl Ledger {
                     count.branches as i64,
                     count.conditional.map(|conditional| conditional as i64),
                     count.cycles.map(|cycles| cycles as i64),
+                    (!count.front_end.is_empty()).then(|| serde_json::json!(count.front_end).to_string()),
                     serde_json::json!(count.misses).to_string(),
                     count.note,
                     now()

@@ -191,7 +191,7 @@ impl Ledger {
     /// The ledger cannot be read.
     pub fn counts(&self, artifact: &str) -> Result<Vec<CountRow>> {
         self.rows("counts", "SELECT artifact, executed, variant, input, windows, method, source, walk, units, instructions, branches, \
-             conditional, misses, note, id, cycles FROM count WHERE artifact = ? ORDER BY id", [artifact], |row| {
+             conditional, misses, note, id, cycles, front_end FROM count WHERE artifact = ? ORDER BY id", [artifact], |row| {
             Ok(CountRow {
                 artifact: row.get(0)?,
                 executed: row.get(1)?,
@@ -209,6 +209,10 @@ impl Ledger {
                 note: row.get(13)?,
                 id: row.get(14)?,
                 cycles: counted(row, 15)?,
+                front_end: row
+                    .get::<_, Option<String>>(16)?
+                    .and_then(|text| serde_json::from_str(&text).ok())
+                    .unwrap_or_default(),
             })
         })
     }

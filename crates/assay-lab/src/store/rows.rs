@@ -1,5 +1,6 @@
 //! Rows of the ledger as plain data; field meanings are those of schema.sql.
 
+use assay_pure::experiment::CountedEvent;
 use assay_pure::experiment::matrix::CellId;
 use assay_pure::ledger::{Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
@@ -277,6 +278,8 @@ pub struct CountRow {
     pub conditional: Option<u64>,
     /// Cycles.
     pub cycles: Option<u64>,
+    /// Events of the front end; empty where none was counted.
+    pub front_end: Vec<(CountedEvent, u64)>,
     /// Mispredictions by predictor.
     pub misses: Vec<(String, u64)>,
     /// What the reader must know.

@@ -183,7 +183,8 @@ CREATE TABLE count (
     misses       TEXT NOT NULL,         -- JSON: mispredictions by predictor, in order
     note         TEXT,                  -- what the reader must know: another binary was executed
     at           REAL NOT NULL,
-    cycles       INTEGER                -- of the core's clock; NULL: no counter told them
+    cycles       INTEGER,               -- of the core's clock; NULL: no counter told them
+    front_end    TEXT                   -- JSON: pairs of event and count; NULL: none was asked for, or no counter told them
 );
 CREATE INDEX count_by_artifact ON count (artifact, input);
 

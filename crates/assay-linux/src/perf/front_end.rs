@@ -23,6 +23,16 @@ type FrontEndEvent = (&'static str, &'static [CoreFamily], u64, u64);
 use CoreFamily::{GoldenCove, Skylake, SunnyCove, Zen};
 
 const EVENTS: &[FrontEndEvent] = &[
+    // What experiments ask for by one name on every processor.
+    ("op-cache-ops", &[Skylake, SunnyCove, GoldenCove], 0x0879, 0),
+    ("op-cache-ops", &[Zen], 0x02aa, 0),
+    ("decoded-ops", &[Skylake, SunnyCove, GoldenCove], 0x0479, 0),
+    ("decoded-ops", &[Zen], 0x01aa, 0),
+    ("l1i-misses", &[Skylake, SunnyCove, GoldenCove], 0x01c6, 0x12),
+    ("l1i-misses", &[Zen], 0x1_0000_188e, 0),
+    ("itlb-misses", &[Skylake, SunnyCove], 0x0e85, 0),
+    ("itlb-misses", &[GoldenCove], 0x0e11, 0),
+    ("itlb-misses", &[Zen], 0x0f85, 0),
     ("idq.dsb_uops", &[Skylake, SunnyCove, GoldenCove], 0x0879, 0),
     ("idq.mite_uops", &[Skylake, SunnyCove, GoldenCove], 0x0479, 0),
     ("dsb2mite_switches.penalty_cycles", &[Skylake, SunnyCove], 0x02ab, 0),
@@ -108,6 +118,36 @@ mod tests {
             listed("ic_tag_hit_miss.instruction_cache_miss", cpu, 0x18e, 0x18, 0);
             listed("bp_l1_tlb_miss_l2_tlb_miss.all", cpu, 0x85, 0x0f, 0);
         }
+    }
+
+    #[test]
+    fn a_name_of_every_processor_is_the_vendors_event_there() {
+        let same = |cpu: &str, pairs: [(&str, &str); 4]| {
+            for (general, own) in pairs {
+                assert_eq!(encoding(general, cpu), encoding(own, cpu), "{general} of {cpu}");
+                assert!(encoding(own, cpu).is_some(), "{own} of {cpu}");
+            }
+        };
+        for cpu in ["GenuineIntel 6 85", "GenuineIntel 6 106", "GenuineIntel 6 207"] {
+            same(
+                cpu,
+                [
+                    ("op-cache-ops", "idq.dsb_uops"),
+                    ("decoded-ops", "idq.mite_uops"),
+                    ("l1i-misses", "frontend_retired.l1i_miss"),
+                    ("itlb-misses", "itlb_misses.walk_completed"),
+                ],
+            );
+        }
+        same(
+            "AuthenticAMD 26 2",
+            [
+                ("op-cache-ops", "de_src_op_disp.op_cache"),
+                ("decoded-ops", "de_src_op_disp.x86_decoder"),
+                ("l1i-misses", "ic_tag_hit_miss.instruction_cache_miss"),
+                ("itlb-misses", "bp_l1_tlb_miss_l2_tlb_miss.all"),
+            ],
+        );
     }
 
     #[test]

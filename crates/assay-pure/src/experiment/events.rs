@@ -14,6 +14,14 @@ pub enum CountedEvent {
     BranchMisses,
     /// Cycles of the core's clock while the program ran; only counters tell them, no trace does.
     Cycles,
+    /// Operations that the front end took from the op cache; only counters tell them.
+    OpCacheOps,
+    /// Operations that the decoders made anew; only counters tell them.
+    DecodedOps,
+    /// Fetches that the first-level instruction cache did not have; only counters tell them.
+    L1iMisses,
+    /// Fetches whose page no instruction TLB had; only counters tell them.
+    ItlbMisses,
     /// Blocks allocated, one that is resized counted again.
     Allocations,
     /// Bytes that were asked for.
@@ -24,11 +32,15 @@ pub enum CountedEvent {
 
 impl CountedEvent {
     /// All of them, in the order in which reports show them.
-    pub const ALL: [CountedEvent; 7] = [
+    pub const ALL: [CountedEvent; 11] = [
         CountedEvent::Instructions,
         CountedEvent::Branches,
         CountedEvent::BranchMisses,
         CountedEvent::Cycles,
+        CountedEvent::OpCacheOps,
+        CountedEvent::DecodedOps,
+        CountedEvent::L1iMisses,
+        CountedEvent::ItlbMisses,
         CountedEvent::Allocations,
         CountedEvent::AllocatedBytes,
         CountedEvent::PeakBytes,
@@ -41,10 +53,25 @@ impl CountedEvent {
             CountedEvent::Branches => "branches",
             CountedEvent::BranchMisses => "branch-misses",
             CountedEvent::Cycles => "cycles",
+            CountedEvent::OpCacheOps => "op-cache-ops",
+            CountedEvent::DecodedOps => "decoded-ops",
+            CountedEvent::L1iMisses => "l1i-misses",
+            CountedEvent::ItlbMisses => "itlb-misses",
             CountedEvent::Allocations => "allocations",
             CountedEvent::AllocatedBytes => "allocated-bytes",
             CountedEvent::PeakBytes => "peak-bytes",
         }
+    }
+
+    /// Whether it is of the front end, which some processors count, each by events of its own.
+    pub const fn is_of_front_end(self) -> bool {
+        matches!(
+            self,
+            CountedEvent::OpCacheOps
+                | CountedEvent::DecodedOps
+                | CountedEvent::L1iMisses
+                | CountedEvent::ItlbMisses
+        )
     }
 
     /// Whether it is of allocated memory, which a run of its own counts, and not of what is executed.

@@ -11,8 +11,10 @@
 use super::build::Side;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
+use crate::experiment::CountedEvent;
 use crate::stats::penalty::Penalty;
 use crate::words::{fraction, sentence, short, signed_time, time};
+use std::collections::BTreeMap;
 
 /// A share of the difference below which a cause is not named.
 const LEAST_SHARE: f64 = 0.05;
@@ -92,6 +94,8 @@ pub struct CellCounts {
     pub conditional: Option<f64>,
     /// Cycles per unit, where they were counted.
     pub cycles: Option<f64>,
+    /// Events of the front end per unit, where they were counted.
+    pub front_end: BTreeMap<CountedEvent, f64>,
     /// Mispredictions, those that stand for this CPU first; empty where none was asked for.
     pub misses: Vec<MissCount>,
     /// Units in one walk through the whole input.
@@ -294,6 +298,7 @@ pub(super) mod tests {
             branches: instructions / 4.0,
             conditional: Some(instructions / 5.0),
             cycles: None,
+            front_end: BTreeMap::new(),
             misses: misses
                 .iter()
                 .map(|(name, per_unit)| MissCount { predictor: (*name).into(), per_unit: *per_unit })

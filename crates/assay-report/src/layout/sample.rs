@@ -160,6 +160,7 @@ pub fn two_places() -> LayoutPage {
     (function.address, function.line_offset, function.window_offset) = (0x11b0, 48, 16);
     function.loops[0].at = vec![phase(0, 48, true), phase(16, 0, false)];
     page.binaries.push(moved);
-    page.answer = "2 of 2 functions have an innermost loop whose speed can depend on where it lies.".to_owned();
+    page.answer =
+        "2 of 2 functions have an innermost loop whose speed can depend on where it lies.".to_owned();
     page
 }

@@ -36,8 +36,8 @@ pub struct PageCell {
     /// The function whose start, beside its own, its time goes with; null where none is established.
     #[serde(default)]
     pub companion: Option<CompanionFunction>,
-    /// Counts per unit by the event's name ("instructions", "branches", "branch-misses", "cycles", "allocations",
-    /// "allocated-bytes", "peak-bytes"), each with where it comes from.
+    /// Counts per unit by the event's name ("instructions", "branches", "branch-misses", "cycles", "op-cache-ops",
+    /// "decoded-ops", "l1i-misses", "itlb-misses", "allocations", "allocated-bytes", "peak-bytes"), each with where it comes from.
     pub per_unit: BTreeMap<String, Count>,
     /// The least time of a unit by each limit of the machine that can be told, the largest share first.
     #[serde(default)]

@@ -142,7 +142,8 @@ fn row(scene: &mut Scene, y: f64, function: &FunctionLayout, name: &str) {
         }
     }
     let hidden = function.lines.saturating_sub(window.lines);
-    let rest = if hidden > 0 { format!("{} not drawn", words::plural(hidden, "line")) } else { String::new() };
+    let rest =
+        if hidden > 0 { format!("{} not drawn", words::plural(hidden, "line")) } else { String::new() };
     let text = [said.unwrap_or_default(), rest].into_iter().filter(|part| !part.is_empty());
     let text = SMALL.cut(&text.collect::<Vec<_>>().join("; "), RIGHT - LEFT - GUTTER);
     scene.text((LEFT + GUTTER, y + BAR + 13.0), &text, SMALL, Colour::Muted, Anchor::Start);

@@ -9,8 +9,16 @@ use crate::table::{Column, Entry, Table};
 use assay_pure::words;
 
 /// Events in the order in which a figure shows them, with their digits.
-const EVENTS: [(&str, usize); 4] =
-    [("instructions", 1), ("branches", 1), ("branch-misses", 2), ("cycles", 1)];
+const EVENTS: [(&str, usize); 8] = [
+    ("instructions", 1),
+    ("branches", 1),
+    ("branch-misses", 2),
+    ("cycles", 1),
+    ("op-cache-ops", 2),
+    ("decoded-ops", 2),
+    ("l1i-misses", 4),
+    ("itlb-misses", 4),
+];
 
 /// The same of allocated memory.
 const MEMORY: [(&str, usize); 3] = [("allocations", 5), ("allocated-bytes", 1), ("peak-bytes", 1)];

@@ -3,6 +3,7 @@
 //! Method: the counters of the program's process are read before and after each request, and what an empty request of as many
 //! passes takes, which is the conversation and the marks, is subtracted. An input that is walked through again and again has
 //! its first pass counted, then its last third. Mispredictions are this CPU's, whatever it knew before.
+//! Events of the front end have a walk of their own, since no processor has counters for all at once.
 //! Known limits: developed where the kernel refuses every hardware event, so that it was exercised with the kernel's own
 //! events only; counters that are shared out count nothing here, as a share of a short walk says little of the rest.
 
@@ -21,23 +22,72 @@ const WORK: [&str; 2] = ["instructions:u", "branches:u"];
 const CYCLES: &str = "cycles:u";
 const MISSES: &str = "branch-misses:u";
 
+/// What this machine counts of what was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Counters {
+    /// Work, cycles, mispredictions.
+    events: Vec<CounterEvent>,
+    /// Of the front end, with the names that were asked for.
+    of_front_end: Vec<(experiment::CountedEvent, CounterEvent)>,
+    /// Why those of the front end are not counted, in a sentence.
+    pub without_front_end: Option<String>,
+}
+
+impl Counters {
+    /// perf's names of all.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        let front_end = self.of_front_end.iter().map(|(_, event)| event);
+        self.events.iter().chain(front_end).map(ToString::to_string)
+    }
+
+    /// The events of the front end as they are kept.
+    pub fn front_end(&self, counted: &PassCounts) -> Vec<(experiment::CountedEvent, u64)> {
+        self.of_front_end.iter().map(|(event, _)| *event).zip(counted.front_end.iter().copied()).collect()
+    }
+}
+
 /// What to count, or in a sentence why this machine does not.
 pub(super) fn events(
     asked: &[experiment::CountedEvent],
     conditions: &RefusalContext,
     open: &dyn Fn(&[CounterEvent]) -> Result<(), CounterRefusal>,
-) -> Result<Vec<CounterEvent>, String> {
+) -> Result<Counters, String> {
     let further =
         [(experiment::CountedEvent::Cycles, CYCLES), (experiment::CountedEvent::BranchMisses, MISSES)];
     let further = further.into_iter().filter(|(event, _)| asked.contains(event)).map(|(_, name)| name);
     let names = WORK.into_iter().chain(further);
     let events: Vec<CounterEvent> = names.map(|name| name.parse().expect("perf's own name")).collect();
-    match open(&events) {
-        Ok(()) => Ok(events),
-        Err(refusal) => {
-            Err(format!("traced because {} cannot be counted: {}", refusal.event, refusal.reason(conditions)))
-        }
+    open(&events).map_err(|refusal| {
+        format!("traced because {} cannot be counted: {}", refusal.event, refusal.reason(conditions))
+    })?;
+    let (of_front_end, without_front_end) = match front_end(asked, conditions, open) {
+        Ok(found) => (found, None),
+        Err(reason) => (Vec::new(), Some(reason)),
+    };
+    Ok(Counters { events, of_front_end, without_front_end })
+}
+
+/// The events of the front end, or in a sentence why this machine does not count them.
+fn front_end(
+    asked: &[experiment::CountedEvent],
+    conditions: &RefusalContext,
+    open: &dyn Fn(&[CounterEvent]) -> Result<(), CounterRefusal>,
+) -> Result<Vec<(experiment::CountedEvent, CounterEvent)>, String> {
+    let mut found = Vec::new();
+    for event in asked.iter().filter(|event| event.is_of_front_end()) {
+        let own = event
+            .name()
+            .parse::<CounterEvent>()
+            .map_err(|_| format!("this CPU is not known to count {event}"))?;
+        found.push((*event, own));
     }
+    let events: Vec<CounterEvent> = found.iter().map(|(_, event)| event.clone()).collect();
+    if !events.is_empty() {
+        open(&events).map_err(|refusal| {
+            format!("{} cannot be counted: {}", refusal.event, refusal.reason(conditions))
+        })?;
+    }
+    Ok(found)
 }
 
 /// Whether the kernel counts all of these at once, tried on this very thread.
@@ -46,13 +96,34 @@ pub(super) fn open_here(events: &[CounterEvent]) -> Result<(), CounterRefusal> {
 }
 
 /// Counts a program; `told` is called after each input.
-pub(super) fn count(job: &Job<'_>, events: &[CounterEvent], told: &mut dyn FnMut()) -> Outcome {
+pub(super) fn count(job: &Job<'_>, counters: &Counters, told: &mut dyn FnMut()) -> Outcome {
+    let front_end: Vec<CounterEvent> = counters.of_front_end.iter().map(|(_, event)| event.clone()).collect();
     let each = &mut |worker: &mut Worker, kind, input: (usize, &ReadyInput)| {
         worker.load(&input.1.loaded(input.0).request).map_err(|fault| why(&fault))?;
-        cell(&mut Counting::new(worker, kind, events)?, input, job.most_units)
+        let with_cycles = counters.events.get(WORK.len()).is_some_and(|event| event.to_string() == CYCLES);
+        let meaning = &|counted: &[u64]| executed(counted, with_cycles);
+        let mut found =
+            cell(&mut Counting::new(worker, kind, &counters.events, meaning)?, input, job.most_units)?;
+        if !front_end.is_empty() {
+            let meaning =
+                &|counted: &[u64]| PassCounts { front_end: counted.to_vec(), ..PassCounts::default() };
+            let further =
+                cell(&mut Counting::new(worker, kind, &front_end, meaning)?, input, job.most_units)?;
+            add_front_end(&mut found, further);
+        }
+        Ok(found)
     };
     let (cells, stopped, _) = converse(job, &[], each, told);
     Outcome { cells, stopped }
+}
+
+/// Adds the front end's events of another walk through the same input.
+fn add_front_end(found: &mut CountedInput, further: CountedInput) {
+    let (Ok(found), Ok(further)) = (&mut found.walked, further.walked) else { return };
+    found.first.executed.front_end = further.first.executed.front_end;
+    if let (Some(found), Some(further)) = (&mut found.repeated, further.repeated) {
+        found.executed.front_end = further.executed.front_end;
+    }
 }
 
 /// A worker whose events are being counted.
@@ -61,8 +132,8 @@ struct Counting<'a> {
     variant: u32,
     kind: VariantKind,
     counters: RunningCounters,
-    /// The third event is the cycles.
-    with_cycles: bool,
+    /// What the events' counts are, in their order.
+    meaning: &'a dyn Fn(&[u64]) -> PassCounts,
     check: u64,
 }
 
@@ -71,6 +142,7 @@ impl<'a> Counting<'a> {
         worker: &'a mut Worker,
         (variant, kind): (u32, VariantKind),
         events: &[CounterEvent],
+        meaning: &'a dyn Fn(&[u64]) -> PassCounts,
     ) -> Result<Counting<'a>, CutShort> {
         if kind == VariantKind::Fresh {
             let reason = "the processor's counters cannot tell the calls of a fresh variant from making and dropping its states";
@@ -84,8 +156,7 @@ impl<'a> Counting<'a> {
                     refusal.reason(&RefusalContext::here())
                 ))
             })?;
-        let with_cycles = events.get(WORK.len()).is_some_and(|event| event.to_string() == CYCLES);
-        Ok(Counting { worker, variant, kind, counters, with_cycles, check: 0 })
+        Ok(Counting { worker, variant, kind, counters, meaning, check: 0 })
     }
 
     fn read(&self) -> Result<Vec<CounterReading>, CutShort> {
@@ -115,7 +186,7 @@ impl<'a> Counting<'a> {
         let (units, counted) = self.walk(request)?;
         let own: Vec<u64> =
             counted.iter().zip(&empty).map(|(all, empty)| all.saturating_sub(*empty)).collect();
-        Ok(Stretch { units, executed: executed(&own, self.with_cycles) })
+        Ok(Stretch { units, executed: (self.meaning)(&own) })
     }
 }
 
@@ -129,6 +200,7 @@ fn executed(counted: &[u64], with_cycles: bool) -> PassCounts {
         // Counters do not tell them apart.
         conditional: 0,
         cycles: cycles.first().copied(),
+        front_end: Vec::new(),
         misses: misses.to_vec(),
     }
 }

@@ -10,6 +10,7 @@ use anyhow::Result;
 use assay_pure::stats::penalty::PredictorMemory;
 use assay_pure::verdict::counts::{CellCounts, CountSource, MissCount};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -64,6 +65,7 @@ pub fn simulate(asked: &SimulationRequest<'_>) -> Vec<CellCounts> {
                 flags: String::new(),
                 source: CountSource::Traced,
                 cycles: None,
+                front_end: BTreeMap::new(),
                 instructions: per_unit(settled.executed.instructions, settled.units),
                 branches: per_unit(settled.executed.branches, settled.units),
                 conditional: Some(per_unit(settled.executed.conditional, settled.units)),

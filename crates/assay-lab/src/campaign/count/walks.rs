@@ -92,6 +92,8 @@ pub(super) struct PassCounts {
     pub conditional: u64,
     /// Cycles, where they are counted.
     pub cycles: Option<u64>,
+    /// Events of the front end, in the order in which they were asked for; empty where none is counted.
+    pub front_end: Vec<u64>,
     /// Mispredictions, by predictor in order.
     pub misses: Vec<u64>,
 }
@@ -103,6 +105,7 @@ impl PassCounts {
             branches: self.branches.saturating_sub(marks.branches),
             conditional: self.conditional.saturating_sub(marks.conditional),
             cycles: self.cycles,
+            front_end: self.front_end.clone(),
             misses: self.misses.clone(),
         }
     }
@@ -212,6 +215,7 @@ impl Observer for Walker {
                         branches: tally.branches(),
                         conditional,
                         cycles: None,
+                        front_end: Vec::new(),
                         misses: tally.missed(),
                     };
                     match self.passes.last_mut().filter(|_| self.goes_on) {
@@ -286,6 +290,7 @@ mod tests {
             branches: instructions / 4,
             conditional: instructions / 8,
             cycles: None,
+            front_end: Vec::new(),
             misses: misses.to_vec(),
         }
     }

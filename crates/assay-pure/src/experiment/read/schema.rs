@@ -53,7 +53,7 @@ pub(in crate::experiment) const TOP: &[SchemaKey] = &[
     key("clock", "\"wall\" or \"thread_cpu\"", "clock = \"wall\""),
     key(
         "events",
-        "a list of \"instructions\", \"branches\", \"branch-misses\", \"cycles\", \"allocations\", \"allocated-bytes\" and \"peak-bytes\"",
+        "a list of \"instructions\", \"branches\", \"branch-misses\", \"cycles\", \"op-cache-ops\", \"decoded-ops\", \"l1i-misses\", \"itlb-misses\", \"allocations\", \"allocated-bytes\" and \"peak-bytes\"",
         "events = [\"instructions\", \"branches\", \"branch-misses\"]",
     ),
     key(

@@ -123,6 +123,7 @@ fn counted_over(conditional: f64, claim: &ClaimSpec, source: CountSource, misses
         branches: 2.0,
         conditional: Some(conditional),
         cycles: (source == CountSource::Counted).then_some(12.0),
+        front_end: std::collections::BTreeMap::new(),
         misses: misses.iter().enumerate().map(miss).collect(),
         units: 1000,
         fresh_misses: None,

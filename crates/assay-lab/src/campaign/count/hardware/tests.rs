@@ -68,6 +68,11 @@ fn software(names: [&str; 3]) -> Vec<CounterEvent> {
 }
 
 fn outcome(program: &Path, variant: &str, input: &ReadyInput, events: &[CounterEvent]) -> Outcome {
+    let counters = Counters { events: events.to_vec(), of_front_end: Vec::new(), without_front_end: None };
+    outcome_of(program, variant, input, &counters)
+}
+
+fn outcome_of(program: &Path, variant: &str, input: &ReadyInput, counters: &Counters) -> Outcome {
     let job = Job {
         program,
         variant,
@@ -81,7 +86,7 @@ fn outcome(program: &Path, variant: &str, input: &ReadyInput, events: &[CounterE
         variables: Vec::new(),
     };
     let mut told = 0;
-    let found = count(&job, events, &mut || told += 1);
+    let found = count(&job, counters, &mut || told += 1);
     assert_eq!(told, found.cells.len());
     found
 }
@@ -105,16 +110,69 @@ fn what_a_program_does_per_unit_is_counted_without_the_conversation() {
         // 1000 units are walked through six times: the first pass, three more, then two.
         assert_eq!((walked.first.units, repeated.units), (1000, 2000));
         for stretch in [&walked.first, repeated] {
-            let PassCounts { instructions, branches, conditional, cycles, misses } = &stretch.executed;
+            let PassCounts { instructions, branches, conditional, cycles, front_end, misses } =
+                &stretch.executed;
             for counted in [instructions, branches, &misses[0]] {
                 let expected = each * stretch.units;
                 assert!(counted.abs_diff(expected) <= 50, "{variant}: {counted}, not {expected}");
             }
-            assert_eq!((misses.len(), *conditional, *cycles), (1, 0, None));
+            assert_eq!((misses.len(), *conditional, *cycles, front_end.len()), (1, 0, None, 0));
         }
         checks.push(found.cells[1].check);
     }
     assert_eq!(checks[0], checks[1], "both answered the same requests");
+}
+
+#[test]
+fn events_of_the_front_end_have_a_walk_of_their_own_beside_the_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [faults, _, _] = ["page-faults:u"; 3];
+    let events = software([faults; 3]);
+    if let Err(refusal) = open_here(&events) {
+        return println!("skipped: {refusal}");
+    }
+    let Some(program) = program(folder.path()) else { return };
+    let input = input(folder.path(), 1000);
+    let stand_in = |event| (event, events[0].clone());
+    let of_front_end =
+        vec![stand_in(experiment::CountedEvent::DecodedOps), stand_in(experiment::CountedEvent::ItlbMisses)];
+    let counters = Counters { events: events.clone(), of_front_end, without_front_end: None };
+    let found = outcome_of(&program, "twice", &input, &counters);
+    let walked = found.cells[1].walked.as_ref().expect("counted");
+    for stretch in [&walked.first, walked.repeated.as_ref().expect("walked through again")] {
+        let expected = 2 * stretch.units;
+        let kept = counters.front_end(&stretch.executed);
+        let names: Vec<&str> = kept.iter().map(|(event, _)| event.name()).collect();
+        assert_eq!(names, ["decoded-ops", "itlb-misses"]);
+        for counted in kept.iter().map(|(_, count)| *count).chain([stretch.executed.instructions]) {
+            assert!(counted.abs_diff(expected) <= 50, "{counted}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_front_end_that_is_not_counted_takes_nothing_else_with_it_and_says_why() {
+    use experiment::CountedEvent;
+    let conditions = RefusalContext { virtual_machine: true, ..RefusalContext::default() };
+    let asked = [CountedEvent::Cycles, CountedEvent::OpCacheOps];
+    // ENOENT, to all that a processor has of its own.
+    let only_general = |events: &[CounterEvent]| match events.iter().find(|event| event.name.contains("ops"))
+    {
+        Some(event) => Err(CounterRefusal::new(event, 2)),
+        None => Ok(()),
+    };
+    let found = events(&asked, &conditions, &only_general).expect("the rest is counted");
+    assert_eq!(found.names().collect::<Vec<_>>(), [WORK[0], WORK[1], CYCLES]);
+    let reason = found.without_front_end.expect("a reason");
+    // The name itself is known on some processors only.
+    let known = "op-cache-ops".parse::<CounterEvent>().is_ok();
+    let expected = if known {
+        "op-cache-ops:u cannot be counted: "
+    } else {
+        "this CPU is not known to count op-cache-ops"
+    };
+    assert!(reason.starts_with(expected), "{reason}");
+    assert_eq!(events(&[CountedEvent::Cycles], &conditions, &only_general).unwrap().without_front_end, None);
 }
 
 #[test]
@@ -144,7 +202,10 @@ fn a_variant_that_is_not_there_is_said_to_be_missing() {
 #[test]
 fn the_processors_events_are_chosen_only_where_all_of_them_are_counted() {
     let conditions = RefusalContext { virtual_machine: true, ..RefusalContext::default() };
-    let names = |events: Vec<CounterEvent>| events.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let names = |counters: Counters| {
+        let own = counters.events.iter().map(ToString::to_string);
+        own.collect::<Vec<_>>()
+    };
     let granted = |_: &[CounterEvent]| Ok(());
     let misses = [experiment::CountedEvent::BranchMisses];
     assert_eq!(names(events(&misses, &conditions, &granted).unwrap()), [WORK[0], WORK[1], MISSES]);
