@@ -1,0 +1,380 @@
+#!/usr/bin/env python3
+"""What each processor said of the studies: kept as data, shown as a table and a picture in each study.
+
+    casebook/results.py                          make every table and picture from the data
+    casebook/results.py --check                  fail where one is not what the data say
+    casebook/results.py measure --conditions TEXT [STUDY...]    measure here what the studies show, and keep it
+
+The data are STUDY/results/CPU.json: one campaign per experiment file, the newest that was kept, with the time of each
+cell and each contrast. STUDY/results/rows.toml chooses the rows that the README shows; all else is data to look up. The
+table stands in the README between `<!-- by processor -->` and `<!-- end of by processor -->`, the picture is
+STUDY/results/by_processor.svg. A figure that a processor has not measured is a dash. Needs Python 3.11.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+import textwrap
+import tomllib
+
+CASEBOOK = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(CASEBOOK.parent / "scripts"))
+import pictures  # noqa: E402
+
+BEGIN, END = "<!-- by processor -->", "<!-- end of by processor -->"
+# File name and column of a processor, by vendor, family and models; in the order of the columns.
+PROCESSORS = [
+    ("sunny-cove", "Intel, Sunny Cove", "GenuineIntel", 6, {0x6A, 0x6C, 0x7D, 0x7E, 0x8C, 0x8D, 0xA7}),
+    ("golden-cove", "Intel, Golden Cove", "GenuineIntel", 6, {0x8F, 0x97, 0x9A, 0xB7, 0xBA, 0xBF, 0xCF}),
+    ("zen3", "AMD, Zen 3", "AuthenticAMD", 25, {*range(0x00, 0x10), *range(0x20, 0x60)}),
+    ("zen4", "AMD, Zen 4", "AuthenticAMD", 25, {*range(0x10, 0x20), *range(0x60, 0xB0)}),
+    ("zen5", "AMD, Zen 5", "AuthenticAMD", 26, set(range(0x00, 0x80))),
+]
+CELL = ["variant", "input", "compiler", "flags"]
+CONTRAST = ["candidate", "baseline", "input", "compiler", "flags", "against"]
+
+
+def studies():
+    return sorted(path.parent.parent.name for path in CASEBOOK.glob("*/results/rows.toml"))
+
+
+def processor(cpu_id):
+    """File name and column of "AuthenticAMD 25 17"."""
+    vendor, family, model = cpu_id.split()
+    for name, column, *kind, models in PROCESSORS:
+        if kind == [vendor, int(family)] and int(model) in models:
+            return name, column
+    sys.exit(f"no name is known for the processor {cpu_id}: add it to PROCESSORS of {__file__}")
+
+
+def this_cpu():
+    fields = {}
+    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        key, _, value = line.partition(":")
+        fields.setdefault(key.strip(), value.strip())
+    return f'{fields["vendor_id"]} {fields["cpu family"]} {fields["model"]}'
+
+
+def shortened(value):
+    """Four significant digits: more than any figure here is worth."""
+    return None if value is None else float(f"{value:.4g}")
+
+
+# ---- what a page says, as rows
+
+
+def of_campaign(page):
+    cells = []
+    for cell in page["cells"]:
+        if cell.get("failed") or not cell.get("ns_per_unit"):
+            continue
+        row = {key: cell[key] for key in CELL} | {"ns": shortened(cell["ns_per_unit"]["median"])}
+        if cell.get("as_built_ns"):
+            row["as_built_ns"] = shortened(cell["as_built_ns"])
+        if cell.get("range"):
+            row["slow"], row["placements"] = cell["range"]["slow_placements"], cell["range"]["placements"]
+        for event, count in cell.get("per_unit", {}).items():
+            row[event] = shortened(count["value"])
+        cells.append(row)
+    if cost := page.get("branch_cost"):
+        predictor = {"variant": "branch predictor", "input": "", "compiler": "", "flags": ""}
+        cells.append(predictor | {"ns": shortened(cost["penalty_ns"]), "memorised": cost.get("learned_outcomes")})
+    contrasts = []
+    for found in page["contrasts"]:
+        row = {key: found[key] for key in CONTRAST} | {"verdict": found["verdict"]}
+        if found.get("code"):
+            row |= {key: shortened(100 * (found["code"][key] - 1)) for key in ("ratio", "lower", "upper")}
+        if found.get("as_built"):
+            row["as_built"] = shortened(100 * (found["as_built"]["ratio"] - 1))
+        contrasts.append(row)
+    return page["campaign"]["started"], cells, contrasts
+
+
+def of_sweep(page):
+    cells = []
+    for series in page["series"]:
+        build = {"compiler": series["compiler"], "flags": series["flags"]}
+        for curve in series["curves"]:
+            for time in curve["times"]:
+                cells.append(
+                    {"variant": curve["variant"], "input": f'{page["key"]["sweep"]} {time["at"]:.6g}'}
+                    | build
+                    | {"ns": shortened(time["ns_per_unit"]["median"])}
+                )
+    return page["measured"]["started"], cells, []
+
+
+def of_diary(page):
+    cells = []
+    for role in page["roles"]:
+        for cell in role["cells"]:
+            row = {"variant": cell["entrant"], "input": role["name"], "compiler": "", "flags": ""}
+            if cell.get("time"):
+                row["ns"] = shortened(cell["time"]["ns_per_unit"])
+            if cell.get("counts"):
+                row["branches"] = shortened(cell["counts"]["branches_per_unit"])
+            if len(row) > len(CELL):
+                cells.append(row)
+    contrasts = []
+    for step in page["steps"]:
+        code = (step.get("time") or {}).get("code")
+        if code:
+            change = {key: shortened(100 * (code[key] - 1)) for key in ("ratio", "lower", "upper")}
+            names = {"candidate": step["stage"], "baseline": step["baseline"], "input": step["role"]}
+            contrasts.append(
+                names | {"compiler": "", "flags": "", "against": None, "verdict": step["time"]["verdict"]} | change
+            )
+    return max(session["started"] for session in page["diary"]["sessions"]), cells, contrasts
+
+
+def of_script(page):
+    """What a study's own script has measured: its cells are rows already."""
+    return page["started"], page["cells"], []
+
+
+FORMS = {
+    "assay.campaign/": of_campaign,
+    "assay.sweep/": of_sweep,
+    "assay.stages/": of_diary,
+    "casebook.script/": of_script,
+}
+
+
+def read_page(path):
+    page = json.loads(path.read_text(encoding="utf-8"))
+    for schema, form in FORMS.items():
+        if page.get("schema", "").startswith(schema):
+            started, cells, contrasts = form(page)
+            return started[:10], cells, contrasts
+    sys.exit(f"{path}: not a page of `assay run`, `sweep` or `stages` (its schema is {page.get('schema')!r})")
+
+
+# ---- data
+
+
+def kept(study):
+    """Column: the campaigns that a processor has, by experiment."""
+    found = {}
+    for name, column, *_ in PROCESSORS:
+        path = CASEBOOK / study / "results" / f"{name}.json"
+        if path.exists():
+            campaigns = json.loads(path.read_text(encoding="utf-8"))["campaigns"]
+            found[column] = {campaign["experiment"]: campaign for campaign in campaigns}
+    return found
+
+
+def written(value):
+    """JSON with a cell or a contrast on each line, so that a change shows as lines."""
+    lines = ["{", f' "processor": {json.dumps(value["processor"])},', ' "campaigns": [']
+    for number, campaign in enumerate(value["campaigns"]):
+        lines.append("  {")
+        for key in ("experiment", "date", "command", "conditions"):
+            lines.append(f"   {json.dumps(key)}: {json.dumps(campaign[key], ensure_ascii=False)},")
+        for key, comma in (("cells", ","), ("contrasts", "")):
+            rows = [f"    {json.dumps(row, ensure_ascii=False)}" for row in campaign[key]]
+            lines.append(f"   {json.dumps(key)}: [" + ("\n" + ",\n".join(rows) + "\n   " if rows else "") + f"]{comma}")
+        lines.append("  }" + ("," if number + 1 < len(value["campaigns"]) else ""))
+    return "\n".join([*lines, " ]", "}"]) + "\n"
+
+
+def keep(study, experiment, command, conditions, page):
+    name, column = processor(this_cpu())
+    date, cells, contrasts = read_page(page)
+    path = CASEBOOK / study / "results" / f"{name}.json"
+    value = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"processor": column, "campaigns": []}
+    campaign = {
+        "experiment": experiment,
+        "date": date,
+        "command": command,
+        "conditions": conditions,
+        "cells": cells,
+        "contrasts": contrasts,
+    }
+    others = [other for other in value["campaigns"] if other["experiment"] != experiment]
+    value["campaigns"] = sorted([*others, campaign], key=lambda one: one["experiment"])
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(written(value), encoding="utf-8")
+    print(f"{path.relative_to(CASEBOOK.parent)}: {experiment}, {len(cells)} cells, {len(contrasts)} contrasts")
+
+
+def rows_of(study):
+    path = CASEBOOK / study / "results/rows.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def measure(study, assay, conditions):
+    """Each command of the study, kept as it ends; one that fails does not take the others with it.
+
+    A command is assay's (`run experiment.toml --budget 60`) or a script of the study's own (`times.py 400 21`).
+    """
+    failed = []
+    for command in rows_of(study)["measured"]:
+        verb, *words = shlex.split(command)
+        # The file is the campaign's name, with a sweep's behind it.
+        experiment = verb if verb.endswith(".py") else " ".join(word for word in words[:2] if not word.startswith("--"))
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.json"
+            ledger = pathlib.Path(folder) / "ledger.db"
+            words = [f"casebook/{study}/{word}" if word.endswith(".toml") else word for word in words]
+            if verb.endswith(".py"):
+                program, shown, written_to = [f"casebook/{study}/{verb}"], [f"casebook/{study}/{verb}"], []
+            else:
+                program, shown, written_to = [assay, verb], ["assay", verb], ["--ledger", str(ledger)]
+            shown = " ".join([*shown, *words])
+            print(shown, flush=True)
+            command_line = [*program, *words, "--json", str(page), *written_to]
+            ended = subprocess.run(command_line, cwd=CASEBOOK.parent, stdout=subprocess.DEVNULL, check=False)
+            # 1: a claim is refuted or a variant failed; the page says which, and the rest was measured.
+            if ended.returncode > 1 or not page.exists():
+                failed.append(f"{command}: exit code {ended.returncode}")
+                continue
+            keep(study, experiment, shown, conditions, page)
+    return failed
+
+
+# ---- tables and pictures
+
+
+def matches(row, wanted, keys):
+    return all(row.get(key) == wanted[key] for key in keys if key in wanted)
+
+
+def change_of_times(campaign, row):
+    """The change where only both times are kept: without an interval."""
+    sides = [{**row, "variant": row[side]} for side in ("candidate", "baseline")]
+    found = [next((cell for cell in campaign["cells"] if matches(cell, side, CELL)), {}).get("ns") for side in sides]
+    if None in found:
+        return None
+    change = 100 * (found[0] / found[1] - 1)
+    return change, f"{change:+.0f} %"
+
+
+def figure(campaigns, row):
+    """The number of a row on one processor and how it is printed, or None."""
+    campaign = campaigns.get(row["experiment"])
+    if campaign is None:
+        return None
+    if "baseline" in row:
+        wanted = {"against": None, **row}
+        found = next((one for one in campaign["contrasts"] if matches(one, wanted, CONTRAST)), None)
+        if found is None or "ratio" not in found:
+            return change_of_times(campaign, row)
+        error = max(found["upper"] - found["ratio"], found["ratio"] - found["lower"])
+        sign = "" if found["verdict"] in ("faster", "slower", "equivalent") else " (open)"
+        digits = 1 if error < 3 else 0
+        return found["ratio"], f'{found["ratio"]:+.{digits}f} % ± {error:.{digits}f}{sign}'
+    found = next((cell for cell in campaign["cells"] if matches(cell, row, CELL)), None)
+    key = row.get("figure", "ns")
+    if found is None or found.get(key) is None:
+        return None
+    if key == "memorised":
+        return found[key], f"{found[key]:,}"
+    if key == "slow":
+        return found["slow"], f'{found["slow"]} of {found["placements"]}'
+    return found[key], pictures.number(found[key])
+
+
+def known_keys(study, table):
+    """A row that names nothing would be a dash for ever."""
+    for row in table["rows"]:
+        other = set(row) - {"name", "experiment", "figure", "picture", *CELL, *CONTRAST}
+        if other or not {"name", "experiment"} <= set(row):
+            sys.exit(f"casebook/{study}/results/rows.toml: {row.get('name')}: {', '.join(sorted(other)) or 'no name'}?")
+
+
+def table_and_picture(study):
+    table, data = rows_of(study), kept(study)
+    known_keys(study, table)
+    columns = list(data)
+    lines = [f"{table['says']}", ""] if table.get("says") else []
+    lines += ["| " + " | ".join([table["unit"], *columns]) + " |", "|---|" + "--:|" * len(columns)]
+    drawn = []
+    for row in table["rows"]:
+        found = [figure(campaigns, row) for campaigns in data.values()]
+        if not any(found):
+            sys.exit(f"casebook/{study}/results/rows.toml: no processor has the figure of `{row['name']}`")
+        lines.append("| " + " | ".join([row["name"], *(one[1] if one else "-" for one in found)]) + " |")
+        if row.get("picture", True):
+            drawn.append({"name": row["name"].replace("`", ""), "values": [one and one[0] for one in found]})
+    dates = [
+        f"{column} {', '.join(sorted({campaign['date'] for campaign in campaigns.values()}))}"
+        for column, campaigns in data.items()
+    ]
+    lines += ["", f"Measured: {'; '.join(dates)}. Conditions and all other cells are in [results/](results/)."]
+    if not drawn:
+        return "\n".join(lines), None
+    sheet = {
+        "kind": "points",
+        "title": table["title"],
+        "note": table["note"],
+        "series": columns,
+        "rows": drawn,
+        "logarithmic": table.get("logarithmic", False),
+        "unit": table.get("axis", ""),
+    }
+    return "\n".join(lines), pictures.points(sheet)
+
+
+def wrapped(text):
+    """Prose at most 120 characters wide; rows of a table are left alone."""
+    return "\n".join(
+        line if line.startswith("|") else textwrap.fill(line, 120, break_long_words=False, break_on_hyphens=False)
+        for line in text.splitlines()
+    )
+
+
+def make(check):
+    wrong = []
+    for study in studies():
+        text, picture = table_and_picture(study)
+        readme = CASEBOOK / study / "README.md"
+        before = readme.read_text(encoding="utf-8")
+        head, begins, rest = before.partition(BEGIN)
+        _, ends, tail = rest.partition(END)
+        if not begins or not ends:
+            sys.exit(f"{readme.relative_to(CASEBOOK.parent)}: put `{BEGIN}` and `{END}` where its table belongs")
+        after = f"{head}{BEGIN}\n\n{wrapped(text)}\n\n{END}{tail}"
+        files = [(readme, after)]
+        if picture:
+            files.append((CASEBOOK / study / "results/by_processor.svg", picture))
+        for path, content in files:
+            if path.exists() and path.read_text(encoding="utf-8") == content:
+                continue
+            if check:
+                wrong.append(str(path.relative_to(CASEBOOK.parent)))
+            else:
+                path.write_text(content, encoding="utf-8")
+                print(f"wrote {path.relative_to(CASEBOOK.parent)}")
+    if wrong:
+        sys.exit(f"not what the data say: {', '.join(wrong)}; casebook/results.py makes them")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="fail where a table or picture is not what the data say")
+    verbs = parser.add_subparsers(dest="verb")
+    measuring = verbs.add_parser("measure", help="measure here what the studies show, and keep it")
+    measuring.add_argument("studies", nargs="*", metavar="STUDY")
+    measuring.add_argument("--conditions", required=True, help="what else runs on the machine, in words")
+    arguments = parser.parse_args()
+    if arguments.verb == "measure":
+        unknown = sorted(set(arguments.studies) - set(studies()))
+        if unknown:
+            parser.error(f"no such study: {', '.join(unknown)}; there are {', '.join(studies())}")
+        processor(this_cpu())
+        assay = os.environ.get("ASSAY", str(CASEBOOK.parent / "target/release/assay"))
+        failed = [fault for study in arguments.studies or studies() for fault in measure(study, assay, arguments.conditions)]
+        make(check=False)
+        if failed:
+            sys.exit("\n".join(["not measured:", *failed]))
+    else:
+        make(arguments.check)
+
+
+if __name__ == "__main__":
+    main()
