@@ -290,6 +290,8 @@ def known_keys(study, table):
 def table_and_picture(study):
     table, data = rows_of(study), kept(study)
     known_keys(study, table)
+    # A processor that has measured none of the rows has no column.
+    data = {column: found for column, found in data.items() if any(figure(found, row) for row in table["rows"])}
     columns = list(data)
     lines = [f"{table['says']}", ""] if table.get("says") else []
     lines += ["| " + " | ".join([table["unit"], *columns]) + " |", "|---|" + "--:|" * len(columns)]
@@ -302,7 +304,7 @@ def table_and_picture(study):
         if row.get("picture", True):
             drawn.append({"name": row["name"].replace("`", ""), "values": [one and one[0] for one in found]})
     dates = [
-        f"{column} {', '.join(sorted({campaign['date'] for campaign in campaigns.values()}))}"
+        f"{column} {', '.join(sorted({campaigns[row['experiment']]['date'] for row in table['rows'] if figure(campaigns, row)}))}"
         for column, campaigns in data.items()
     ]
     lines += ["", f"Measured: {'; '.join(dates)}. Conditions and all other cells are in [results/](results/)."]

@@ -9,6 +9,8 @@ if ! python3 -c 'import tomllib' 2> /dev/null; then
 fi
 scripts/pictures.py --check
 echo "ok: pictures are what their tables say"
+casebook/results.py --check
+echo "ok: the studies' tables by processor are what their data say"
 # Each figure of a picture stands in the document that it names as its source.
 python3 - << 'END'
 import pathlib, re, sys, tomllib

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Elapsed, user and system time and the memory of each step, over real sockets: what the document prints after each change.
 
-Use: casebook/transport/times.py [KIB] [ROUNDS] [STAGES] [--raw]     (400 KiB, 21 rounds, the document's rows)
-STAGES: MODE-STAGE, joined by commas, such as Debug-0,ReleaseSafe-7.
+Use: casebook/transport/times.py [KIB] [ROUNDS] [STAGES] [--raw] [--json FILE]
+400 KiB, 21 rounds and the document's rows unless told. STAGES: MODE-STAGE, joined by commas, such as
+Debug-0,ReleaseSafe-7. --json: the medians as casebook/results.py keeps them.
 
 Method: sender and receiver as processes of their own on 127.0.0.1, all builds in turn in each round, medians; user and
 system time are the kernel's (wait4). Peaks of memory come from a round of their own, in which /proc is read all the time
@@ -11,6 +12,7 @@ Known limits: an elapsed time is mostly waiting, and a lost datagram costs a tim
 """
 
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -88,9 +90,28 @@ def transfer(program, file, folder):
     return (sent_at - heard, *sent), (received_at - begin, *got)
 
 
+def cells_of(seen, memory):
+    """The medians as casebook/results.py keeps them."""
+    cells = []
+    for row, found in seen.items():
+        for side, role in enumerate(("sender", "receiver")):
+            elapsed, user, system = (1000 * statistics.median(sides[side][what] for sides in found) for what in range(3))
+            cells.append(
+                {"variant": row, "input": role, "compiler": "", "flags": ""}
+                | {"elapsed_ms": round(elapsed, 1), "cpu_ms": round(user + system, 1), "peak_kib": memory[row][side]}
+            )
+    return cells
+
+
 def main(words):
     raw = "--raw" in words
     words = [word for word in words if word != "--raw"]
+    kept = None
+    if "--json" in words[:-1]:
+        place = words.index("--json")
+        kept = pathlib.Path(words[place + 1])
+        del words[place : place + 2]
+    started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     if len(words) > 3 or not all(re.fullmatch(r"\d+", word) for word in words[:2]):
         sys.exit(__doc__)
     kib, rounds = (int(words[place]) if len(words) > place else default for place, default in ((0, 400), (1, 21)))
@@ -111,6 +132,8 @@ def main(words):
             for sides in found:
                 print(row, *(f"{figure:.6f}" for side in sides for figure in side), sep="\t")
         return
+    if kept:
+        kept.write_text(json.dumps({"schema": "casebook.script/1", "started": started, "cells": cells_of(seen, memory)}))
     titles = [f"{side} {what}" for side in ("sender", "receiver") for what in ("elapsed ms", "user ms", "system ms", "peak KiB")]
     print("| build | step | " + " | ".join(titles) + " |\n|---|---|" + "--:|" * len(titles))
     for row, found in seen.items():

@@ -4,7 +4,7 @@
 //! meaning alone. Checked by golden texts at both widths (`tests/golden`) and by a test that no line exceeds its width.
 
 pub(crate) mod build_column;
-mod builds;
+pub(crate) mod builds;
 mod closing;
 mod companions;
 mod counts;

@@ -8,6 +8,8 @@ use super::names::ShortNames;
 use super::scene::{Anchor, Fill, Scene};
 use crate::layout::page::{Binary, FunctionLayout, LoopLayout};
 use crate::layout::{LayoutPage, chosen};
+use crate::terminal::builds::short;
+use crate::terminal::distinct;
 use assay_pure::words;
 
 /// Functions that are drawn, of all files together.
@@ -63,12 +65,22 @@ fn file(scene: &mut Scene, y: f64, binary: &Binary, most: usize) -> f64 {
     let mut y = y + 14.0;
     scene.text((LEFT, y), &frame::STRONG.cut(&binary.path, ROOM), frame::STRONG, Colour::Text, Anchor::Start);
     y += 10.0;
-    let names = ShortNames::of(BODY, functions.iter().map(|function| function.name.as_str()), GUTTER - 12.0);
-    for function in functions {
-        row(scene, y, function, names.get(&function.name));
+    let plain = plain_names(&functions);
+    let names = ShortNames::of(BODY, plain.iter().map(String::as_str), GUTTER - 12.0);
+    for (function, name) in functions.into_iter().zip(&plain) {
+        row(scene, y, function, names.get(name));
         y += ROW;
     }
     y
+}
+
+/// Short names, where they stay distinct so.
+fn plain_names(functions: &[&FunctionLayout]) -> Vec<String> {
+    let names: Vec<String> = functions.iter().map(|function| short(&function.name)).collect();
+    match distinct(names.iter().map(String::as_str)).len() == names.len() {
+        true => names,
+        false => functions.iter().map(|function| function.name.clone()).collect(),
+    }
 }
 
 /// The part of a function that is drawn: from which byte of it, a line's first, over how many lines.

@@ -262,7 +262,7 @@ fn landings(page: &Page, most: usize, sheet: &mut Sheet) {
 }
 
 /// A C++ name without its parameters and without all but the last of the scopes around it: a table has no room for more.
-pub(super) fn short(name: &str) -> String {
+pub(crate) fn short(name: &str) -> String {
     let name = name.replace("(anonymous namespace)::", "");
     let at_depth_0 = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
         let mut depth = 0;
