@@ -264,10 +264,14 @@ def figure(campaigns, row):
         found = next((one for one in campaign["contrasts"] if matches(one, wanted, CONTRAST)), None)
         if found is None or "ratio" not in found:
             return change_of_times(campaign, row)
-        error = max(found["upper"] - found["ratio"], found["ratio"] - found["lower"])
-        sign = "" if found["verdict"] in ("faster", "slower", "equivalent") else " (open)"
+        ratio, lower, upper = (found[key] for key in ("ratio", "lower", "upper"))
+        error = max(upper - ratio, ratio - lower)
         digits = 1 if error < 3 else 0
-        return found["ratio"], f'{found["ratio"]:+.{digits}f} % ± {error:.{digits}f}{sign}'
+        # As assay prints it: an interval on one side of 0 never reads as if it held 0.
+        if (lower > 0 or upper < 0) and error >= abs(ratio):
+            return ratio, f"{ratio:+.{digits}f} % ({lower:+.{digits}f} to {upper:+.{digits}f})"
+        sign = "" if found["verdict"] in ("faster", "slower", "equivalent") else " (open)"
+        return ratio, f"{ratio:+.{digits}f} % ± {error:.{digits}f}{sign}"
     found = next((cell for cell in campaign["cells"] if matches(cell, row, CELL)), None)
     key = row.get("figure", "ns")
     if found is None or found.get(key) is None:

@@ -21,7 +21,8 @@ pub fn fine_span(lower: f64, upper: f64) -> String {
 /// A ratio with its interval: "+8.9 % ± 0.5".
 ///
 /// The interval is not symmetric in percent; the longer side is shown, so that it never looks narrower than it is.
-/// Digits follow the interval: ±12 has none, ±0.5 one, ±0.04 two.
+/// Digits follow the interval: ±12 has none, ±0.5 one, ±0.04 two. Where the longer side on both sides would reach over 0 and
+/// the interval does not, both ends are shown: "+84 % (+12 to +203)". A "slower by 84 % ± 119" contradicts itself.
 pub fn change_with_interval(ratio: f64, lower: f64, upper: f64) -> String {
     let center = percent(ratio);
     let half = (percent(upper) - center).max(center - percent(lower));
@@ -30,6 +31,13 @@ pub fn change_with_interval(ratio: f64, lower: f64, upper: f64) -> String {
         h if h >= 0.095 => 1,
         _ => 2,
     };
+    let excludes_none = lower > 1.0 || upper < 1.0;
+    if excludes_none && half >= center.abs() {
+        let nearest = percent(lower).abs().min(percent(upper).abs());
+        let decimals = if nearest < 9.95 { decimals.max(1) } else { decimals };
+        let ends = [lower, upper].map(|end| signed(percent(end), decimals));
+        return format!("{} % ({} to {})", signed(center, decimals), ends[0], ends[1]);
+    }
     format!("{} % ± {half:.decimals$}", signed(center, decimals))
 }
 
@@ -257,6 +265,14 @@ mod tests {
     fn the_longer_side_of_an_interval_is_shown() {
         assert_eq!(change_with_interval(1.10, 1.09, 1.13), "+10.0 % ± 3.0");
         assert_eq!(change_with_interval(1.10, 1.07, 1.11), "+10.0 % ± 3.0");
+    }
+
+    #[test]
+    fn an_interval_beyond_0_never_reads_as_if_it_held_0() {
+        assert_eq!(change_with_interval(1.839, 1.1168, 3.0283), "+84 % (+12 to +203)");
+        assert_eq!(change_with_interval(0.974, 0.471, 2.014), "-3 % ± 104");
+        assert_eq!(change_with_interval(1.10, 1.005, 1.204), "+10.0 % (+0.5 to +20.4)");
+        assert_eq!(change_with_interval(1.10, 1.005, 1.19), "+10.0 % ± 9.5");
     }
 
     #[test]
