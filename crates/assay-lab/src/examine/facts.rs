@@ -182,6 +182,8 @@ pub struct ExecutedCounts {
     pub other: Vec<u64>,
     /// Instructions ahead of the marks in the last call on the piece, and on its half: what a loop does before it begins.
     pub ahead: Option<(u64, u64)>,
+    /// Instructions of one more iteration of a loop of the program's own.
+    pub per_iteration: Option<f64>,
     /// Units and instructions of single windows of the experiment.
     pub windows: Vec<(u64, u64)>,
     /// Calls of the system in the last call on the piece.

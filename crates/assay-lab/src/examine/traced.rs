@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 const PASSES: u32 = 5;
 /// Passes over the half.
 const HALF_PASSES: u32 = 3;
+/// Iterations of a loop at once, which tell what each costs beside entering and leaving it.
+const ITERATIONS: u64 = 65;
 /// Single windows that are looked at.
 const WINDOWS: usize = 24;
 /// Fewer windows than the check of them needs are not passed over: they may be long.
@@ -167,6 +169,9 @@ fn converse(started: &mut StartedVariant, laid: &Laid, input: usize) -> Result<V
     }
     started.walk(Which::Whole.id(input), 0, 0, 1)?;
     started.walk(Which::Whole.id(input), 0, 1, PASSES)?;
+    if started.kind == VariantKind::Loop {
+        started.walk(Which::Whole.id(input), 0, ITERATIONS, 1)?;
+    }
     if laid.piece(Which::Half).is_some() {
         started.walk(Which::Half.id(input), 0, 1, HALF_PASSES)?;
     }
@@ -202,6 +207,11 @@ fn read(
     };
     let whole = counts(Which::Whole);
     let (marks, whole) = whole.split_first()?;
+    // Behind the passes of a loop is the one of many iterations.
+    let (many, whole) = match kind {
+        VariantKind::Loop => whole.split_last().map(|(many, whole)| (Some(*many), whole))?,
+        _ => (None, whole),
+    };
     let net = |region: &RegionCounts| region.counts.instructions.saturating_sub(marks.counts.instructions);
     let last = whole.last()?;
     let ahead = |which: Which| passes(which).last().map(|pass| pass.ahead);
@@ -213,15 +223,17 @@ fn read(
         // The empty pass prepared the beginning: its own request did.
         VariantKind::Prepared => ahead_of_first(Which::Whole, 0).zip(ahead_of_first(Which::Half, 0)),
     };
+    let more = |many: &RegionCounts| net(many) as f64 - net(last) as f64;
     Some(ExecutedCounts {
         sizes: laid.sizes(),
+        per_iteration: many.map(|many| more(many) / (ITERATIONS - 1) as f64),
         passes: whole.iter().map(|region| net(region)).collect(),
         half: counts(Which::Half).into_iter().map(net).collect(),
         other: counts(Which::Other).into_iter().map(net).collect(),
         ahead,
         windows: windows.iter().copied().zip(counts(Which::Probe).into_iter().map(net)).collect(),
         system_calls: last.counts.system_calls.saturating_sub(marks.counts.system_calls),
-        calls: names(&process.modules, &passes(Which::Whole).last()?.arrivals),
+        calls: names(&process.modules, &passes(Which::Whole).get(whole.len())?.arrivals),
     })
 }
 

@@ -42,6 +42,7 @@ fn sound() -> ExperimentFacts {
             region_ns: 24.0,
         }),
         work: Some(ExecutedCounts {
+            per_iteration: None,
             sizes: SIZES,
             passes: vec![16_400, 16_390, 16_390, 16_390, 16_390],
             half: vec![8200, 8200, 8200],
@@ -109,6 +110,19 @@ fn code_that_loads_nothing_is_dead() {
         cell.pages = Some(Pages { read: 0, of: 2 });
     });
     assert!(!found(&prepared).contains(&"dead-code"));
+}
+
+#[test]
+fn a_loop_that_only_counts_is_dead_whatever_it_answers() {
+    let counting = |instructions: f64| {
+        with(move |cell| {
+            cell.kind = Some(VariantKind::Loop);
+            cell.work.as_mut().unwrap().per_iteration = Some(instructions);
+        })
+    };
+    assert_eq!(found(&counting(2.0)), ["dead-code"]);
+    // The least work there is: one instruction between counting and jumping back.
+    assert_eq!(found(&counting(3.0)), [""; 0]);
 }
 
 #[test]

@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Instructions per further unit below which work does not depend on the size. A vector of 64 bytes takes one for as many
 /// units; a string instruction, which counts as one however long it is, is detected by its time.
 const FLAT_INSTRUCTIONS: f64 = 1.0 / 1024.0;
+/// Instructions of an iteration that only count it: one that counts and one that jumps back.
+const EMPTY_ITERATION: f64 = 2.0;
 /// Nanoseconds per further byte below which nothing was read: three loads of 64 bytes in each cycle of 5 GHz are 960 bytes.
 const FLAT_NS: f64 = 0.001;
 /// Bytes that the piece must have more than its half, or jitter decides; shorter calls say nothing about loads.
@@ -83,7 +85,10 @@ fn death(facts: &ExperimentFacts, cell: &TracedCell) -> Option<Vec<String>> {
         .map(|pages| (pages.read == 0, pages.of));
     let flat_work = flat_work(cell);
     let flat_time = flat_time(cell);
+    let iteration = cell.work.as_ref().and_then(|work| work.per_iteration);
+    let empty = iteration.filter(|instructions| *instructions <= EMPTY_ITERATION);
     let is_dead = match (unread, flat_work, flat_time) {
+        _ if empty.is_some() => true,
         (None, None, None) => return None,
         (Some((true, _)), ..) => true,
         (_, Some(work), Some(time)) => work && time,
@@ -93,6 +98,10 @@ fn death(facts: &ExperimentFacts, cell: &TracedCell) -> Option<Vec<String>> {
     let mut said = Vec::new();
     if !is_dead {
         return Some(said);
+    }
+    // However right the answer: it was got outside of the loop.
+    if let Some(instructions) = empty {
+        said.push(format!("executes {instructions:.0} instructions per iteration, which only count it"));
     }
     if let Some((true, pages)) = unread {
         said.push(format!("reads none of the input's {}", plural(pages, "page")));
