@@ -64,14 +64,9 @@ fn a_benchmark_of_nothing_is_refused_with_the_reason() {
     assert!(said.contains("first to fix: dead-code"), "{said}");
     assert!(said.contains("unused on oneshot"), "{said}");
     // Its answer is right, got once behind the loop, which is empty all the same.
-    let answered = said.split("answered on oneshot").nth(1).expect("a finding of it");
-    let answered: String = answered.split_whitespace().take(12).collect::<Vec<_>>().join(" ");
-    assert!(
-        answered.starts_with("a call executes 2 instructions per iteration, which only count it"),
-        "{said}"
-    );
-    let used = said.split("used on oneshot").count() - said.split("unused on oneshot").count();
-    assert_eq!(used, 0, "a loop that decodes is not dead: {said}");
+    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("answered on oneshot a call executes 2 instructions per iteration"), "{said}");
+    assert!(!words.contains(" used on oneshot a call executes"), "a loop that decodes is not dead: {said}");
 }
 
 #[test]
