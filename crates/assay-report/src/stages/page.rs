@@ -1,7 +1,8 @@
 //! A diary as plain data; its JSON is an interface (schema/stages-1.schema.json).
 
 use crate::page::{
-    AsBuiltSays, CauseEvidence, Claim, CountSource, RatioInterval, Stopped, TwinVerdict, Verdict,
+    AsBuiltSays, CauseEvidence, Claim, ContrastModes, CountSource, RatioInterval, Stopped, TwinVerdict,
+    Verdict,
 };
 pub use assay_pure::stages::EntrantKind;
 pub use assay_pure::stages::step::{Against, Brought};
@@ -247,6 +248,9 @@ pub struct TimeStep {
     pub as_built_says: Option<AsBuiltSays>,
     /// Why.
     pub causes: Vec<CauseEvidence>,
+    /// Both sides mode by mode, ns per unit, where runs of one side take one of two times; null where neither is known to.
+    #[serde(default)]
+    pub modes: Option<ContrastModes>,
     /// Sentences with their numbers.
     pub reasons: Vec<String>,
     /// Complete rotations.

@@ -132,6 +132,7 @@ fn step(
                 }],
                 _ => Vec::new(),
             },
+            modes: None,
             reasons: vec![format!("The interval at 99.4 % is {:.3} to {:.3}.", code.lower, code.upper)],
             rotations: 8,
             minimum_detectable_effect: Some(0.012),
@@ -296,5 +297,13 @@ pub fn one() -> StagesPage {
     page.claims.clear();
     (page.warnings, page.limits) = (vec![], vec![]);
     page.answer = super::answer(&page);
+    page
+}
+
+/// One of whose steps runs at two speeds.
+pub fn modes() -> StagesPage {
+    let mut page = diary();
+    let timed = page.steps.iter_mut().find_map(|step| step.time.as_mut()).expect("a timed step");
+    timed.modes = crate::sample::two_speeds().modes;
     page
 }

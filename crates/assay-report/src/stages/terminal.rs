@@ -8,6 +8,7 @@ use super::words::{
 };
 use crate::Detail;
 use crate::ink::Ink;
+use crate::modes::{self, ByMode};
 use crate::page::Stopped;
 use crate::prose;
 use crate::sheet::{Sheet, doubts};
@@ -47,6 +48,9 @@ pub fn render_stages(page: &StagesPage, width: usize, colour: bool, detail: Deta
     }
     traps(page, &mut sheet);
     reasons(page, detail, &mut sheet);
+    if detail == Detail::Full {
+        by_mode(page, &mut sheet);
+    }
     failures(page, &mut sheet);
     claims(&page.claims, &mut sheet);
     closing(page, &mut sheet);
@@ -228,6 +232,19 @@ fn traps(page: &StagesPage, sheet: &mut Sheet) {
             sheet.labelled(Ink::Doubt, &format!("  {}{against} in {}: ", step.stage, step.role), trap);
         }
     }
+}
+
+/// Steps whose runs take one of two times, mode by mode.
+fn by_mode(page: &StagesPage, sheet: &mut Sheet) {
+    let found = page.steps.iter().filter_map(|step| {
+        Some(ByMode {
+            of: step.role.clone(),
+            sides: [&step.stage, &step.baseline],
+            unit: "ns",
+            modes: step.time.as_ref()?.modes.as_ref()?,
+        })
+    });
+    modes::show(&found.collect::<Vec<_>>(), sheet);
 }
 
 /// Evidence of each step; all of it in the full view, what is open in the brief one.

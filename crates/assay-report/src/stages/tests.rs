@@ -18,6 +18,19 @@ fn the_views_are_the_golden_texts() {
 }
 
 #[test]
+fn a_step_at_two_speeds_is_shown_mode_by_mode() {
+    assert!(!render_stages(&sample::diary(), 100, false, Detail::Full).contains("\nModes\n"));
+    let page = sample::modes();
+    let step = page.steps.iter().find(|step| step.time.is_some()).expect("a timed step");
+    let (stage, baseline) = (step.stage.clone(), step.baseline.clone());
+    let text = render_stages(&page, 100, false, Detail::Full);
+    let (_, modes) = text.split_once("\nModes\n").expect("a section of its own");
+    let rows: Vec<&str> =
+        modes.lines().filter(|line| line.contains(&stage) || line.contains(&baseline)).collect();
+    assert!(rows.len() >= 2 && rows[0].contains(&stage) && rows[1].contains(&baseline), "{text}");
+}
+
+#[test]
 fn no_line_is_wider_than_asked() {
     for page in [sample::diary(), sample::one()] {
         for detail in [Detail::Brief, Detail::Full] {

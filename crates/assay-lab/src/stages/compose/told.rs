@@ -27,6 +27,7 @@ pub fn step(diary: &Diary, held: &Held<'_>) -> StageStep {
             verdict: shown.verdict,
             as_built_says: shown.as_built_says,
             causes: shown.causes,
+            modes: shown.modes,
             reasons: shown.reasons,
             rotations: shown.rotations,
             minimum_detectable_effect: shown.minimum_detectable_effect,
