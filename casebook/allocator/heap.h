@@ -43,8 +43,20 @@ struct heap {
 static struct slab no_slab;
 static struct heap no_heap = {.direct = {[0 ... SMALL_MAX / 16] = &no_slab}, .lists = {[0 ... CLASSES - 1] = &no_slab}};
 
+#if TINY_ONE_POOL
+enum { ONE_POOL = true };
+// One heap for all threads, behind one lock: to compare.
+static struct heap *own_heap = &no_heap;
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+#define POOL_LOCK() pthread_mutex_lock(&pool_lock)
+#define POOL_UNLOCK() pthread_mutex_unlock(&pool_lock)
+#else
+enum { ONE_POOL = false };
+#define POOL_LOCK() ((void)0)
+#define POOL_UNLOCK() ((void)0)
 // Initial-exec: reading it calls nothing, so nothing can call us back.
 static __thread struct heap *own_heap __attribute__((tls_model("initial-exec"))) = &no_heap;
+#endif
 static __thread bool thread_ends __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t heaps_lock = PTHREAD_MUTEX_INITIALIZER;  // guards all below
@@ -215,6 +227,12 @@ static void slab_make(struct heap *heap, struct segment *segment, unsigned first
     slab->units = (uint8_t)units;
     rest->start = (char *)segment + first * UNIT_BYTES + skip;
     rest->capacity = (uint32_t)((units * UNIT_BYTES - skip) / bytes);
+#if TINY_HEADER
+    if (class_index <= PAGE_CLASS) {
+        rest->capacity = (uint32_t)((units * UNIT_BYTES - skip - 8) / bytes);
+    }
+    rest->start += 16;
+#endif
     rest->carved = 0;
     slab_list(heap, slab);
 }
@@ -282,6 +300,9 @@ static void slab_carve(struct slab *slab) {
         void **block = (void **)(first + i * bytes);
         *block = slab->free;
         slab->free = block;
+#if TINY_HEADER
+        block[-1] = slab;
+#endif
 #if TINY_GUARDS
         block[1] = NULL;  // the pages may hold the marks of another slab
 #endif
