@@ -20,7 +20,7 @@
 #define COLOUR_BYTES ((size_t)512)  // over how many bytes the starts of slabs are spread
 #define CARVE_BYTES ((size_t)512)   // of fresh blocks put on a list at once
 #define SPARSE_SLABS 256             // a heap with fewer takes no huge pages
-#define KEPT_UNITS 16                // free units whose pages are not given back to the system
+#define KEPT_UNITS 48                // free units whose pages are not given back to the system: three of the largest slabs
 
 struct heap {
     struct slab *direct[SMALL_MAX / 16 + 1];  // by (size + 15) / 16: the head of that class's list
@@ -173,7 +173,8 @@ static void slab_release(struct heap *heap, struct slab *slab) {
             segment_unmap(heap, segment);
         }
     }
-    // Pages that are likely to be needed again are kept: half a MiB, and an eighth of what is in use.
+    // Pages that are likely to be needed again are kept: 1.5 MiB, and an eighth of what is in use. With a MiB or less, what
+    // a block that grows to 512 KiB leaves went back to the system, and the next one took six to twenty times as long.
     const unsigned kept = KEPT_UNITS + heap->slabs / 8;
     if (heap->dirty_units > kept) {
         heap_purge(heap, kept / 2);
@@ -213,7 +214,8 @@ static size_t slab_skip(unsigned unit, size_t bytes) {
     return ahead + ((colour + natural - 1) & ~(natural - 1));
 }
 
-static void slab_make(struct heap *heap, struct segment *segment, unsigned first, unsigned units, unsigned class_index) {
+// Describes a slab over these units, with no block handed out.
+static void slab_lay(struct segment *segment, unsigned first, unsigned units, unsigned class_index) {
     const size_t bytes = class_bytes(class_index), skip = slab_skip(first, bytes);
     struct slab *slab = &segment->slabs[first];
     struct slab_rest *rest = &segment->rest[first];
@@ -234,7 +236,6 @@ static void slab_make(struct heap *heap, struct segment *segment, unsigned first
     rest->start += 16;
 #endif
     rest->carved = 0;
-    slab_list(heap, slab);
 }
 
 static struct segment *heap_find(const struct heap *heap, unsigned units, bool small, unsigned *first) {
@@ -282,7 +283,37 @@ static bool heap_grow(struct heap *heap, unsigned class_index) {
         segment_unlink(heap, segment);
         segment_to_back(heap, segment);
     }
-    slab_make(heap, segment, first, units, class_index);
+    slab_lay(segment, first, units, class_index);
+    slab_list(heap, &segment->slabs[first]);
+    return true;
+}
+
+// The only block of a slab becomes one of another, larger class where it lies: the units behind the slab are free, and
+// become its own. Returns false where that cannot be; nothing has changed then.
+static bool heap_extend(struct heap *heap, struct slab *slab, const void *block, unsigned class_index) {
+    struct segment *segment = segment_with(slab);
+    struct slab_rest *rest = rest_of(slab);
+    const unsigned first = slab->first, units = units_for(class_bytes(class_index));
+    if (slab_waits(slab) || slab->used != 1 || block != rest->start || units < slab->units || first + units > UNITS) {
+        return false;
+    }
+    const uint64_t more = units_mask(first, units) & ~units_mask(first, slab->units);
+    if ((segment->free_units & more) != more) {
+        return false;
+    }
+    if (slab->listed) {
+        slab_unlist(heap, slab);
+    }
+    heap->dirty_units -= (uint32_t)__builtin_popcountll(segment->dirty_units & more);
+    segment->dirty_units &= ~more;
+    segment->free_units &= ~more;
+    if (more != 0 && segment->free_units == 0) {
+        segment_unlink(heap, segment);
+        segment_to_back(heap, segment);
+    }
+    slab_lay(segment, first, units, class_index);
+    slab->used = 1;
+    rest->carved = 1;
     return true;
 }
 

@@ -147,6 +147,18 @@ static void *tiny_alloc_aligned(size_t alignment, size_t size) {
     return huge_take(size, alignment);
 }
 
+// The block with another, larger size where it lies. Only the thread whose heap it is may do that.
+static bool tiny_alloc_extend(struct segment *segment, void *block, size_t size) {
+    if (size > MEDIUM_REQUEST || size <= PAGE_BYTES || segment->heap != own_heap) {
+        return false;
+    }
+    POOL_LOCK();
+    struct slab *slab = &segment->slabs[slab_of(block)->first];
+    const bool extended = heap_extend(own_heap, slab, block, class_of(WITH_HEADER(size)));
+    POOL_UNLOCK();
+    return extended;
+}
+
 static bool power_of_two(size_t number) { return number != 0 && (number & (number - 1)) == 0; }
 
 API void *TINY(calloc)(size_t count, size_t size) {
@@ -176,7 +188,7 @@ API void *TINY(realloc)(void *block, size_t size) {
         if (resized != NULL) {
             return resized;
         }
-    } else if (size <= before && size > before / 2) {
+    } else if (size <= before ? size > before / 2 : tiny_alloc_extend(segment, block, size)) {
         return block;
     }
     void *moved = TINY(malloc)(size);
