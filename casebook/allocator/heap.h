@@ -21,6 +21,7 @@
 #define CARVE_BYTES ((size_t)512)   // of fresh blocks put on a list at once
 #define SPARSE_SLABS 256             // a heap with fewer takes no huge pages
 #define KEPT_UNITS 48                // free units whose pages are not given back to the system: three of the largest slabs
+#define GROWTH_UNITS 16              // the same once new pages are taken: without it the replay held a tenth more
 
 struct heap {
     struct slab *direct[SMALL_MAX / 16 + 1];  // by (size + 15) / 16: the head of that class's list
@@ -153,6 +154,30 @@ static void segment_unmap(struct heap *heap, struct segment *segment) {
     munmap(segment, SEGMENT_BYTES);
 }
 
+// How many free units keep their pages while the heap takes no new ones, and how many once it does.
+static unsigned kept_at_rest(const struct heap *heap) { return KEPT_UNITS + heap->slabs / 8; }
+static unsigned kept_in_growth(const struct heap *heap) { return GROWTH_UNITS + heap->slabs / 8; }
+
+// Takes free units for a slab. Where they bring new pages, old ones that are free go back to the system.
+static void segment_claim(struct heap *heap, struct segment *segment, uint64_t units) {
+    const uint64_t dirty = segment->dirty_units & units;
+    heap->dirty_units -= (uint32_t)__builtin_popcountll(dirty);
+    segment->dirty_units &= ~units;
+    segment->free_units &= ~units;
+    if (segment == heap->spare) {
+        heap->spare = NULL;
+    }
+    if (segment->free_units == 0) {
+        segment_unlink(heap, segment);
+        segment_to_back(heap, segment);
+    }
+    if (dirty != units && heap->dirty_units > kept_in_growth(heap)) {
+        const int kept_errno = errno;
+        heap_purge(heap, kept_in_growth(heap) / 2);
+        errno = kept_errno;
+    }
+}
+
 // Gives an empty slab's units back to its segment.
 static void slab_release(struct heap *heap, struct slab *slab) {
     struct segment *segment = segment_with(slab);
@@ -175,9 +200,8 @@ static void slab_release(struct heap *heap, struct slab *slab) {
     }
     // Pages that are likely to be needed again are kept: 1.5 MiB, and an eighth of what is in use. With a MiB or less, what
     // a block that grows to 512 KiB leaves went back to the system, and the next one took six to twenty times as long.
-    const unsigned kept = KEPT_UNITS + heap->slabs / 8;
-    if (heap->dirty_units > kept) {
-        heap_purge(heap, kept / 2);
+    if (heap->dirty_units > kept_at_rest(heap)) {
+        heap_purge(heap, kept_in_growth(heap) / 2);
     }
     errno = kept_errno;
 }
@@ -271,18 +295,8 @@ static bool heap_grow(struct heap *heap, unsigned class_index) {
         segment_to_front(heap, segment);
         first = segment_find(segment, units, small);
     }
-    const uint64_t mask = units_mask(first, units);
-    heap->dirty_units -= (uint32_t)__builtin_popcountll(segment->dirty_units & mask);
-    segment->dirty_units &= ~mask;
-    segment->free_units &= ~mask;
     heap->slabs++;
-    if (segment == heap->spare) {
-        heap->spare = NULL;
-    }
-    if (segment->free_units == 0) {
-        segment_unlink(heap, segment);
-        segment_to_back(heap, segment);
-    }
+    segment_claim(heap, segment, units_mask(first, units));
     slab_lay(segment, first, units, class_index);
     slab_list(heap, &segment->slabs[first]);
     return true;
@@ -304,12 +318,8 @@ static bool heap_extend(struct heap *heap, struct slab *slab, const void *block,
     if (slab->listed) {
         slab_unlist(heap, slab);
     }
-    heap->dirty_units -= (uint32_t)__builtin_popcountll(segment->dirty_units & more);
-    segment->dirty_units &= ~more;
-    segment->free_units &= ~more;
-    if (more != 0 && segment->free_units == 0) {
-        segment_unlink(heap, segment);
-        segment_to_back(heap, segment);
+    if (more != 0) {
+        segment_claim(heap, segment, more);
     }
     slab_lay(segment, first, units, class_index);
     slab->used = 1;
