@@ -20,6 +20,7 @@
 #define COLOUR_BYTES ((size_t)512)  // over how many bytes the starts of slabs are spread
 #define CARVE_BYTES ((size_t)512)   // of fresh blocks put on a list at once
 #define SPARSE_SLABS 256             // a heap with fewer takes no huge pages
+#define ROOM_UNITS 16                // free behind the place that a block that grew is moved to: it may become 512 KiB
 #define KEPT_UNITS 48                // free units whose pages are not given back to the system: three of the largest slabs
 #define GROWTH_UNITS 16              // the same once new pages are taken: without it the replay held a tenth more
 
@@ -58,6 +59,7 @@ enum { ONE_POOL = false };
 // Initial-exec: reading it calls nothing, so nothing can call us back.
 static __thread struct heap *own_heap __attribute__((tls_model("initial-exec"))) = &no_heap;
 #endif
+static __thread bool block_grows __attribute__((tls_model("initial-exec")));  // realloc moves a block that grew
 static __thread bool thread_ends __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t heaps_lock = PTHREAD_MUTEX_INITIALIZER;  // guards all below
@@ -273,6 +275,12 @@ static struct segment *heap_find(const struct heap *heap, unsigned units, bool s
     return NULL;
 }
 
+// A block that grew is put where it can go on growing, if there is such a place.
+static struct segment *heap_place(const struct heap *heap, unsigned units, bool small, unsigned *first) {
+    struct segment *segment = block_grows ? heap_find(heap, ROOM_UNITS, false, first) : NULL;
+    return segment != NULL ? segment : heap_find(heap, units, small, first);
+}
+
 // A new slab for the class, on its list. Returns false when there is no memory.
 //
 // Empty slabs stay with their class until fresh pages would be taken, or much has become free (heap_put): a program
@@ -281,11 +289,11 @@ static bool heap_grow(struct heap *heap, unsigned class_index) {
     const unsigned units = units_for(class_bytes(class_index));
     const bool small = class_index <= PAGE_CLASS;
     unsigned first = 0;
-    struct segment *segment = heap_find(heap, units, small, &first);
+    struct segment *segment = heap_place(heap, units, small, &first);
     const bool fresh = segment == NULL || (segment->dirty_units >> first & 1) == 0;
     if (fresh && ++heap->grown > 8 + heap->slabs / 4) {
         heap_sweep(heap);
-        segment = heap_find(heap, units, small, &first);
+        segment = heap_place(heap, units, small, &first);
     }
     if (segment == NULL) {
         segment = segment_map(heap, heap->slabs < SPARSE_SLABS);
@@ -293,7 +301,7 @@ static bool heap_grow(struct heap *heap, unsigned class_index) {
             return false;
         }
         segment_to_front(heap, segment);
-        first = segment_find(segment, units, small);
+        first = segment_find(segment, block_grows ? ROOM_UNITS : units, small);
     }
     heap->slabs++;
     segment_claim(heap, segment, units_mask(first, units));

@@ -191,7 +191,9 @@ API void *TINY(realloc)(void *block, size_t size) {
     } else if (size <= before ? size > before / 2 : tiny_alloc_extend(segment, block, size)) {
         return block;
     }
+    block_grows = size > before && before > PAGE_BYTES;
     void *moved = TINY(malloc)(size);
+    block_grows = false;
     if (moved == NULL) {
         return size <= before ? block : NULL;
     }
