@@ -6,7 +6,7 @@
 //   -DTINY_STATISTICS   calls per class, bytes in use and their peak
 //   -DTINY_CONFIG=2     the environment is read at each call; 1: once; absent: there is nothing to configure
 //
-// A comment "fault N" marks a line of README.md's list of planted faults.
+// A comment "fault N" marks a line of the list of planted faults in results/README.md.
 
 #ifndef DEBUG_H
 #define DEBUG_H

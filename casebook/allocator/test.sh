@@ -1,6 +1,6 @@
 #!/bin/bash
 # Proves that the allocator keeps its promises (tiny.h), in its stages, alone and as the malloc of real programs, and that
-# README.md says the truth of its source. Under a minute.
+# results/README.md says the truth of its source. Under a minute.
 # Use: casebook/allocator/test.sh
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -154,17 +154,17 @@ real_programs() {
     done
 }
 
-# ---- what README.md says of the source
+# ---- what results/README.md says of the source
 
 documents() {
     local count=0 number file line
     while read -r number file line; do
-        grep -q "fault $number\\b" <(sed -n "${line}p" "$file") || fail "README.md: fault $number is not at $file:$line"
+        grep -q "fault $number\\b" <(sed -n "${line}p" "$file") || fail "results/README.md: fault $number is not at $file:$line"
         count=$((count + 1))
-    done < <(sed -n 's/^| \([0-9]*\) | `\([a-z]*\.h\):\([0-9]*\)` |.*/\1 \2 \3/p' README.md)
-    [ "$count" = "$(grep -Eho 'fault [0-9]+' ./*.h | sort -u | wc -l)" ] || fail "README.md lists $count faults, the source has others"
-    [ "$count" -ge 10 ] || fail "README.md lists only $count faults"
-    echo "README.md: $count planted faults at the lines it names"
+    done < <(sed -n 's/^| \([0-9]*\) | `\([a-z]*\.h\):\([0-9]*\)` |.*/\1 \2 \3/p' results/README.md)
+    [ "$count" = "$(grep -Eho 'fault [0-9]+' ./*.h | sort -u | wc -l)" ] || fail "results/README.md lists $count faults, the source has others"
+    [ "$count" -ge 10 ] || fail "results/README.md lists only $count faults"
+    echo "results/README.md: $count planted faults at the lines it names"
 }
 
 # ---- branches of the short ways, exactly
@@ -221,7 +221,7 @@ hygiene() {
         while read -r line; do
             grep -qx "debug.h:$line" "$folder/found" || fail "assay doctor does not name the time-stamp counter at debug.h:$line"
         done < <(grep -n ia32_rdtsc debug.h | cut -d: -f1)
-        sed -n 's/^| [0-9]* | `\([a-z]*\.h:[0-9]*\)` |.*/\1/p' README.md | sort -u > "$folder/planted"
+        sed -n 's/^| [0-9]* | `\([a-z]*\.h:[0-9]*\)` |.*/\1/p' results/README.md | sort -u > "$folder/planted"
         named=$(comm -12 "$folder/found" "$folder/planted" | wc -l)
         [ "$named" -ge 10 ] || fail "assay doctor names only $named of the planted faults"
         doctor final 256 || fail "assay doctor ends badly on the final stage"
