@@ -1,5 +1,6 @@
 #!/bin/bash
-# How fast is the final stage beside glibc, jemalloc, mimalloc and tcmalloc, and how much memory does it hold?
+# How fast is the final stage beside glibc, jemalloc, mimalloc and tcmalloc, and how much memory does it hold? Beside
+# them its variants with a header ahead of each block, and with one pool for all threads.
 #
 #   casebook/allocator/bench.sh [REPEATS]        a table for each workload; 11 repeats if not given
 #
@@ -11,9 +12,11 @@ set -euo pipefail
 cd "$(dirname "$0")"
 repeats=${1:-11}
 make -s all
-final=$PWD/build/libtiny.so
+make -s stage FLAGS="-O2 -DNDEBUG -DTINY_HEADER=1" OUT=build/header
+make -s stage FLAGS="-O2 -DNDEBUG -DTINY_ONE_POOL" OUT=build/one_pool
+export LC_ALL=C
 
-names=(glibc final)
+names=(glibc final header one_pool)
 for name in mimalloc jemalloc tcmalloc; do
     if ./with.sh $name true 2> /dev/null; then names+=("$name"); else echo "skipped: $name (scripts/setup.sh allocator installs it)"; fi
 done
@@ -23,7 +26,8 @@ run() { # $1 malloc, then the workload
     shift
     case $name in
         glibc) name=system ;;
-        final) name=$final ;;
+        final) name=$PWD/build/libtiny.so ;;
+        header | one_pool) name=$PWD/build/$name/libtiny.so ;;
     esac
     ./with.sh "$name" build/reference "$@"
 }
@@ -61,9 +65,15 @@ table() { # $1 what it is, then the workload
         }'
 }
 
+echo "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) CPUs"
 echo "median of $repeats interleaved runs, CPU clock, load $(cut -d' ' -f1 /proc/loadavg)"
 table "the seed's workload" mixed 3000000 256 42
 table "the seed's workload, two threads" mixed 3000000 256 42 2
+table "the seed's workload, eight threads" mixed 1000000 256 42 8
 table "the seed's workload, 8192 slots" mixed 3000000 8192 42
+table "blocks handed over by one thread to itself" larson 1000000 1024 42 1 20
 table "blocks handed over between two threads" larson 1000000 1024 42 2 20
+table "blocks handed over among eight threads" larson 500000 1024 42 8 20
 table "a recorded run of python3, 10 times" replay traces/python.trace 10
+table "a block grows by 160 bytes to 512 KiB" grow 300000 160
+table "a block grows by 5000 bytes to 512 KiB" grow 100000 5000

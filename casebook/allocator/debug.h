@@ -6,7 +6,7 @@
 //   -DTINY_STATISTICS   calls per class, bytes in use and their peak
 //   -DTINY_CONFIG=2     the environment is read at each call; 1: once; absent: there is nothing to configure
 //
-// A comment "fault N" marks a line of README.md's list of planted faults.
+// A comment "fault N" marks a line of the list of planted faults in results/README.md.
 
 #ifndef DEBUG_H
 #define DEBUG_H
@@ -71,20 +71,26 @@ __attribute__((noinline)) static void debug_print(const char *what, const void *
 // ---- profile
 
 #if TINY_PROFILE
-enum { PROFILE_ALLOC, PROFILE_FREE, PROFILE_REFILL, PROFILES };
+enum { PROFILE_MALLOC, PROFILE_REFILL, PROFILE_FREE, PROFILES };
 
 static __thread struct {
     uint64_t calls, cycles;
     uint64_t histogram[64];  // by the logarithm of the cycles
 } profile[PROFILES] __attribute__((tls_model("initial-exec")));
 
-static uint64_t profile_start(void) {
-    return config.profile ? __builtin_ia32_rdtsc() : 0;  // fault 4: the time-stamp counter ahead of each call
+// Six sites, as in the document: ahead of malloc, of a list's refill and of free, and after each.
+static uint64_t profile_start_malloc(void) {
+    return config.profile ? __builtin_ia32_rdtsc() : 0;  // fault 4: the time-stamp counter ahead of each malloc
+}
+static uint64_t profile_start_refill(void) {
+    return config.profile ? __builtin_ia32_rdtsc() : 0;  // fault 5: ahead of each refill
+}
+static uint64_t profile_start_free(void) {
+    return config.profile ? __builtin_ia32_rdtsc() : 0;  // fault 6: ahead of each free
 }
 
-static void profile_stop(int what, uint64_t start) {
-    if (config.profile) {  // fault 5: a configuration that never changes
-        uint64_t cycles = __builtin_ia32_rdtsc() - start;  // fault 6: and after it
+static void profile_add(int what, uint64_t cycles) {
+    if (config.profile) {  // fault 7: a configuration that never changes
         profile[what].calls++;
         profile[what].cycles += cycles;
         unsigned log = 0;
@@ -94,10 +100,20 @@ static void profile_stop(int what, uint64_t start) {
         profile[what].histogram[log]++;
     }
 }
-#define PROFILE_START() const uint64_t profile_started = profile_start()
-#define PROFILE_STOP(what) profile_stop((what), profile_started)
+
+static void profile_stop_malloc(uint64_t start) {
+    profile_add(PROFILE_MALLOC, __builtin_ia32_rdtsc() - start);  // fault 8: after each malloc, even with the profile off
+}
+static void profile_stop_refill(uint64_t start) {
+    profile_add(PROFILE_REFILL, __builtin_ia32_rdtsc() - start);  // fault 9: after each refill
+}
+static void profile_stop_free(uint64_t start) {
+    profile_add(PROFILE_FREE, __builtin_ia32_rdtsc() - start);  // fault 10: after each free
+}
+#define PROFILE_START(what) const uint64_t profile_started = profile_start_##what()
+#define PROFILE_STOP(what) profile_stop_##what(profile_started)
 #else
-#define PROFILE_START() ((void)0)
+#define PROFILE_START(what) ((void)0)
 #define PROFILE_STOP(what) ((void)0)
 #endif
 
@@ -113,7 +129,7 @@ static void statistics_alloc(unsigned class_index) {
     statistics.allocations++;
     statistics.by_class[class_index]++;
     statistics.live += class_bytes(class_index);
-    if (statistics.live > statistics.peak) {  // fault 7: a peak kept by every call
+    if (statistics.live > statistics.peak) {  // fault 11: a peak kept by every call
         statistics.peak = statistics.live;
     }
 }
@@ -177,24 +193,24 @@ static bool guard_is_free(struct slab *slab, const void *block) {
 static void guard_free(struct slab *slab, void *block) {
     const size_t bytes = class_bytes(slab->class_index);
     struct slab_rest *rest = rest_of(slab);
-    if ((uintptr_t)block % 16 != 0) {  // fault 8: alignment guard
+    if ((uintptr_t)block % 16 != 0) {  // fault 12: alignment guard
         guard_fail("misaligned block", block);
     }
-    if (slab->class_index == 0 || slab->class_index > SMALL_CLASS) {  // fault 9: corruption guard
+    if (slab->class_index == 0 || slab->class_index > SMALL_CLASS) {  // fault 13: corruption guard
         guard_fail("corrupt slab", block);
     }
-    if ((char *)block < rest->start || (size_t)((char *)block - rest->start) >= rest->carved * bytes) {  // fault 10
+    if ((char *)block < rest->start || (size_t)((char *)block - rest->start) >= rest->carved * bytes) {  // fault 14
         guard_fail("block outside its slab", block);
     }
-    if ((size_t)((char *)block - rest->start) % bytes != 0) {  // fault 11: a division in every free
+    if ((size_t)((char *)block - rest->start) % bytes != 0) {  // fault 15: a division in every free
         guard_fail("not the start of a block", block);
     }
     uint64_t *words = block;
-    if (words[1] == FREE_MARK && guard_is_free(slab, block)) {  // fault 12: double-free guard
+    if (words[1] == FREE_MARK && guard_is_free(slab, block)) {  // fault 16: double-free guard
         guard_fail("freed twice", block);
     }
     words[1] = FREE_MARK;
-    for (unsigned i = 0; i < poison_words(bytes); i++) {  // fault 13: poison
+    for (unsigned i = 0; i < poison_words(bytes); i++) {  // fault 17: poison
         words[2 + i] = POISON;
     }
 }
@@ -211,7 +227,7 @@ static void guard_alloc(void *block, size_t size, unsigned class_index) {
     }
     if (words[1] == FREE_MARK) {
         for (unsigned i = 0; i < poison_words(bytes); i++) {
-            if (words[2 + i] != POISON) {  // fault 14: write-after-free guard
+            if (words[2 + i] != POISON) {  // fault 18: write-after-free guard
                 guard_fail("written to after it was freed", block);
             }
         }

@@ -20,7 +20,9 @@
 #define COLOUR_BYTES ((size_t)512)  // over how many bytes the starts of slabs are spread
 #define CARVE_BYTES ((size_t)512)   // of fresh blocks put on a list at once
 #define SPARSE_SLABS 256             // a heap with fewer takes no huge pages
-#define KEPT_UNITS 16                // free units whose pages are not given back to the system
+#define ROOM_UNITS 16                // free behind the place that a block that grew is moved to: it may become 512 KiB
+#define KEPT_UNITS 48                // free units whose pages are not given back to the system: three of the largest slabs
+#define GROWTH_UNITS 16              // the same once new pages are taken: without it the replay held a tenth more
 
 struct heap {
     struct slab *direct[SMALL_MAX / 16 + 1];  // by (size + 15) / 16: the head of that class's list
@@ -43,8 +45,21 @@ struct heap {
 static struct slab no_slab;
 static struct heap no_heap = {.direct = {[0 ... SMALL_MAX / 16] = &no_slab}, .lists = {[0 ... CLASSES - 1] = &no_slab}};
 
+#if TINY_ONE_POOL
+enum { ONE_POOL = true };
+// One heap for all threads, behind one lock: to compare.
+static struct heap *own_heap = &no_heap;
+static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
+#define POOL_LOCK() pthread_mutex_lock(&pool_lock)
+#define POOL_UNLOCK() pthread_mutex_unlock(&pool_lock)
+#else
+enum { ONE_POOL = false };
+#define POOL_LOCK() ((void)0)
+#define POOL_UNLOCK() ((void)0)
 // Initial-exec: reading it calls nothing, so nothing can call us back.
 static __thread struct heap *own_heap __attribute__((tls_model("initial-exec"))) = &no_heap;
+#endif
+static __thread bool block_grows __attribute__((tls_model("initial-exec")));  // realloc moves a block that grew
 static __thread bool thread_ends __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t heaps_lock = PTHREAD_MUTEX_INITIALIZER;  // guards all below
@@ -141,6 +156,30 @@ static void segment_unmap(struct heap *heap, struct segment *segment) {
     munmap(segment, SEGMENT_BYTES);
 }
 
+// How many free units keep their pages while the heap takes no new ones, and how many once it does.
+static unsigned kept_at_rest(const struct heap *heap) { return KEPT_UNITS + heap->slabs / 8; }
+static unsigned kept_in_growth(const struct heap *heap) { return GROWTH_UNITS + heap->slabs / 8; }
+
+// Takes free units for a slab. Where they bring new pages, old ones that are free go back to the system.
+static void segment_claim(struct heap *heap, struct segment *segment, uint64_t units) {
+    const uint64_t dirty = segment->dirty_units & units;
+    heap->dirty_units -= (uint32_t)__builtin_popcountll(dirty);
+    segment->dirty_units &= ~units;
+    segment->free_units &= ~units;
+    if (segment == heap->spare) {
+        heap->spare = NULL;
+    }
+    if (segment->free_units == 0) {
+        segment_unlink(heap, segment);
+        segment_to_back(heap, segment);
+    }
+    if (dirty != units && heap->dirty_units > kept_in_growth(heap)) {
+        const int kept_errno = errno;
+        heap_purge(heap, kept_in_growth(heap) / 2);
+        errno = kept_errno;
+    }
+}
+
 // Gives an empty slab's units back to its segment.
 static void slab_release(struct heap *heap, struct slab *slab) {
     struct segment *segment = segment_with(slab);
@@ -161,10 +200,10 @@ static void slab_release(struct heap *heap, struct slab *slab) {
             segment_unmap(heap, segment);
         }
     }
-    // Pages that are likely to be needed again are kept: half a MiB, and an eighth of what is in use.
-    const unsigned kept = KEPT_UNITS + heap->slabs / 8;
-    if (heap->dirty_units > kept) {
-        heap_purge(heap, kept / 2);
+    // Pages that are likely to be needed again are kept: 1.5 MiB, and an eighth of what is in use. With a MiB or less, what
+    // a block that grows to 512 KiB leaves went back to the system, and the next one took six to twenty times as long.
+    if (heap->dirty_units > kept_at_rest(heap)) {
+        heap_purge(heap, kept_in_growth(heap) / 2);
     }
     errno = kept_errno;
 }
@@ -201,7 +240,8 @@ static size_t slab_skip(unsigned unit, size_t bytes) {
     return ahead + ((colour + natural - 1) & ~(natural - 1));
 }
 
-static void slab_make(struct heap *heap, struct segment *segment, unsigned first, unsigned units, unsigned class_index) {
+// Describes a slab over these units, with no block handed out.
+static void slab_lay(struct segment *segment, unsigned first, unsigned units, unsigned class_index) {
     const size_t bytes = class_bytes(class_index), skip = slab_skip(first, bytes);
     struct slab *slab = &segment->slabs[first];
     struct slab_rest *rest = &segment->rest[first];
@@ -215,8 +255,13 @@ static void slab_make(struct heap *heap, struct segment *segment, unsigned first
     slab->units = (uint8_t)units;
     rest->start = (char *)segment + first * UNIT_BYTES + skip;
     rest->capacity = (uint32_t)((units * UNIT_BYTES - skip) / bytes);
+#if TINY_HEADER
+    if (class_index <= PAGE_CLASS) {
+        rest->capacity = (uint32_t)((units * UNIT_BYTES - skip - 8) / bytes);
+    }
+    rest->start += 16;
+#endif
     rest->carved = 0;
-    slab_list(heap, slab);
 }
 
 static struct segment *heap_find(const struct heap *heap, unsigned units, bool small, unsigned *first) {
@@ -230,6 +275,12 @@ static struct segment *heap_find(const struct heap *heap, unsigned units, bool s
     return NULL;
 }
 
+// A block that grew is put where it can go on growing, if there is such a place.
+static struct segment *heap_place(const struct heap *heap, unsigned units, bool small, unsigned *first) {
+    struct segment *segment = block_grows ? heap_find(heap, ROOM_UNITS, false, first) : NULL;
+    return segment != NULL ? segment : heap_find(heap, units, small, first);
+}
+
 // A new slab for the class, on its list. Returns false when there is no memory.
 //
 // Empty slabs stay with their class until fresh pages would be taken, or much has become free (heap_put): a program
@@ -238,11 +289,11 @@ static bool heap_grow(struct heap *heap, unsigned class_index) {
     const unsigned units = units_for(class_bytes(class_index));
     const bool small = class_index <= PAGE_CLASS;
     unsigned first = 0;
-    struct segment *segment = heap_find(heap, units, small, &first);
+    struct segment *segment = heap_place(heap, units, small, &first);
     const bool fresh = segment == NULL || (segment->dirty_units >> first & 1) == 0;
     if (fresh && ++heap->grown > 8 + heap->slabs / 4) {
         heap_sweep(heap);
-        segment = heap_find(heap, units, small, &first);
+        segment = heap_place(heap, units, small, &first);
     }
     if (segment == NULL) {
         segment = segment_map(heap, heap->slabs < SPARSE_SLABS);
@@ -250,21 +301,37 @@ static bool heap_grow(struct heap *heap, unsigned class_index) {
             return false;
         }
         segment_to_front(heap, segment);
-        first = segment_find(segment, units, small);
+        first = segment_find(segment, block_grows ? ROOM_UNITS : units, small);
     }
-    const uint64_t mask = units_mask(first, units);
-    heap->dirty_units -= (uint32_t)__builtin_popcountll(segment->dirty_units & mask);
-    segment->dirty_units &= ~mask;
-    segment->free_units &= ~mask;
     heap->slabs++;
-    if (segment == heap->spare) {
-        heap->spare = NULL;
+    segment_claim(heap, segment, units_mask(first, units));
+    slab_lay(segment, first, units, class_index);
+    slab_list(heap, &segment->slabs[first]);
+    return true;
+}
+
+// The only block of a slab becomes one of another, larger class where it lies: the units behind the slab are free, and
+// become its own. Returns false where that cannot be; nothing has changed then.
+static bool heap_extend(struct heap *heap, struct slab *slab, const void *block, unsigned class_index) {
+    struct segment *segment = segment_with(slab);
+    struct slab_rest *rest = rest_of(slab);
+    const unsigned first = slab->first, units = units_for(class_bytes(class_index));
+    if (slab_waits(slab) || slab->used != 1 || block != rest->start || units < slab->units || first + units > UNITS) {
+        return false;
     }
-    if (segment->free_units == 0) {
-        segment_unlink(heap, segment);
-        segment_to_back(heap, segment);
+    const uint64_t more = units_mask(first, units) & ~units_mask(first, slab->units);
+    if ((segment->free_units & more) != more) {
+        return false;
     }
-    slab_make(heap, segment, first, units, class_index);
+    if (slab->listed) {
+        slab_unlist(heap, slab);
+    }
+    if (more != 0) {
+        segment_claim(heap, segment, more);
+    }
+    slab_lay(segment, first, units, class_index);
+    slab->used = 1;
+    rest->carved = 1;
     return true;
 }
 
@@ -282,6 +349,9 @@ static void slab_carve(struct slab *slab) {
         void **block = (void **)(first + i * bytes);
         *block = slab->free;
         slab->free = block;
+#if TINY_HEADER
+        block[-1] = slab;
+#endif
 #if TINY_GUARDS
         block[1] = NULL;  // the pages may hold the marks of another slab
 #endif

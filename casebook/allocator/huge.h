@@ -15,6 +15,15 @@ static size_t huge_ahead(size_t alignment) {
     return alignment <= PAGE_BYTES ? PAGE_BYTES : alignment < SEGMENT_BYTES ? alignment : SEGMENT_BYTES;
 }
 
+// What lies ahead of the block, where that is how free finds out: a slab that nobody may free to by the short way.
+static void huge_header(struct segment *segment) {
+#if TINY_HEADER
+    ((struct slab **)segment->huge)[-1] = &segment->slabs[0];
+#else
+    (void)segment;
+#endif
+}
+
 // The alignment is a power of two.
 static void *huge_take(size_t size, size_t alignment) {
     const size_t ahead = huge_ahead(alignment);
@@ -35,6 +44,7 @@ static void *huge_take(size_t size, size_t alignment) {
     segment->kind = SEGMENT_HUGE;
     segment->huge = (char *)segment + ahead;
     segment->huge_bytes = page_up(size == 0 ? 1 : size);
+    huge_header(segment);
     atomic_fetch_add_explicit(&huge_live, segment->huge_bytes, memory_order_relaxed);
     return segment->huge;
 }
@@ -70,6 +80,7 @@ static void *huge_resize(struct segment *segment, size_t size) {
         segment = moved;
         segment->huge = (char *)segment + ahead;
         segment->huge_bytes = after;
+        huge_header(segment);
         atomic_fetch_add_explicit(&huge_live, after - before, memory_order_relaxed);
     }
     return segment->huge;

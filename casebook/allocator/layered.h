@@ -4,12 +4,13 @@
 #define LAYERED_H
 
 #include "debug.h"
+#include "hits.h"
 
 // -DTINY_WRONG_HINTS has the hints that say the opposite of what happens.
 
 // Fills the class's list from the slabs and returns one block more.
 __attribute__((noinline)) static void *tiny_refill_list(unsigned class_index) {
-    PROFILE_START();
+    PROFILE_START(refill);
     void *block = tiny_refill(class_index);
     struct heap *heap = own_heap;
     if (block != NULL && heap != &no_heap) {
@@ -24,7 +25,7 @@ __attribute__((noinline)) static void *tiny_refill_list(unsigned class_index) {
             list->count++;
         }
     }
-    PROFILE_STOP(PROFILE_REFILL);
+    PROFILE_STOP(refill);
     return block;
 }
 
@@ -52,6 +53,24 @@ static void layers_flush(struct heap *heap) {
     }
 }
 
+#if TINY_PREWARM
+// When a thread gets its heap: each list is filled to half of what it may hold, as a flush leaves it.
+static void layers_warm(struct heap *heap) {
+    for (unsigned class_index = 1; class_index <= SMALL_CLASS; class_index++) {
+        struct list *list = &heap->layers.lists[class_index];
+        while (list->count < list_limit(class_index) / 2) {
+            void **block = heap_take(heap, class_index);
+            if (block == NULL) {
+                return;
+            }
+            *block = list->head;
+            list->head = block;
+            list->count++;
+        }
+    }
+}
+#endif
+
 static void *list_pop(struct list *list) {
     void **block = list->head;
     list->head = *block;
@@ -61,14 +80,16 @@ static void *list_pop(struct list *list) {
 
 static void *tiny_alloc_cached(struct heap *heap, unsigned class_index) {
 #if TINY_FRONT_CACHE
-    if (config.front_cache) {  // fault 15: a configuration that never changes
-        struct front *front = &heap->layers.fronts[class_index];  // fault 16: a redundant layer
+    if (config.front_cache) {  // fault 19: a configuration that never changes
+        struct front *front = &heap->layers.fronts[class_index];  // fault 20: a redundant layer
 #if TINY_WRONG_HINTS
-        if (unlikely(front->count > 0)) {  // fault 17: a hint that says the opposite
+        if (unlikely(front->count > 0)) {  // fault 21: a hint that says the opposite
+            COUNT_HIT(HIT_FRONT);
             return front->blocks[--front->count];
         }
 #else
         if (likely(front->count > 0)) {
+            COUNT_HIT(HIT_FRONT);
             return front->blocks[--front->count];
         }
 #endif
@@ -76,23 +97,26 @@ static void *tiny_alloc_cached(struct heap *heap, unsigned class_index) {
 #endif
     struct list *list = &heap->layers.lists[class_index];
 #if TINY_WRONG_HINTS
-    if (unlikely(list->head != NULL)) {  // fault 18: a hint that says the opposite
+    if (unlikely(list->head != NULL)) {  // fault 22: a hint that says the opposite
+        COUNT_HIT(HIT_LIST);
         return list_pop(list);
     }
 #else
     if (likely(list->head != NULL)) {
+        COUNT_HIT(HIT_LIST);
         return list_pop(list);
     }
 #endif
+    COUNT_HIT(HIT_NONE);
     return tiny_refill_list(class_index);
 }
 
 API void *TINY(malloc)(size_t size) {
     CONFIGURE();
-    PROFILE_START();
-    TRACE("malloc", NULL, size);  // fault 19: a debug print's guard in every call
+    PROFILE_START(malloc);
+    TRACE("malloc", NULL, size);  // fault 23: a debug print's guard in every call
 #if TINY_WRONG_HINTS
-    if (likely(size > SMALL_MAX)) {  // fault 20: a hint that says the opposite
+    if (likely(size > SMALL_MAX)) {  // fault 24: a hint that says the opposite
         return tiny_alloc_large(size);
     }
 #else
@@ -101,19 +125,19 @@ API void *TINY(malloc)(size_t size) {
     }
 #endif
     const unsigned class_index = class_of(size);
-    assert(class_index >= 1 && class_index <= SMALL_CLASS);  // fault 21: an assertion in every call
+    assert(class_index >= 1 && class_index <= SMALL_CLASS);  // fault 25: an assertion in every call
     void *block = tiny_alloc_cached(own_heap, class_index);
     if (block != NULL) {
         guard_alloc(block, size, class_index);
         statistics_alloc(class_index);
     }
-    PROFILE_STOP(PROFILE_ALLOC);
+    PROFILE_STOP(malloc);
     return block;
 }
 
 static void tiny_free_cached(struct heap *heap, unsigned class_index, void *block) {
 #if TINY_FRONT_CACHE
-    if (config.front_cache) {  // fault 22: a configuration that never changes
+    if (config.front_cache) {  // fault 26: a configuration that never changes
         struct front *front = &heap->layers.fronts[class_index];
         if (likely(front->count < FRONT_BLOCKS)) {
             front->blocks[front->count++] = block;
@@ -131,17 +155,17 @@ static void tiny_free_cached(struct heap *heap, unsigned class_index, void *bloc
 
 API void TINY(free)(void *block) {
     CONFIGURE();
-    TRACE("free", block, 0);  // fault 23: a debug print's guard in every call
+    TRACE("free", block, 0);  // fault 27: a debug print's guard in every call
     if (block == NULL) {
         return;
     }
-    PROFILE_START();
+    PROFILE_START(free);
     struct segment *segment = segment_of(block);
     struct heap *heap = own_heap;
     struct slab *slab = slab_of(block);
     const bool long_way = segment->heap != heap || slab->class_index > SMALL_CLASS;  // a huge block has no heap
 #if TINY_WRONG_HINTS
-    if (likely(long_way)) {  // fault 24: a hint that says the opposite
+    if (likely(long_way)) {  // fault 28: a hint that says the opposite
         tiny_free_long(block);
         return;
     }
@@ -151,11 +175,11 @@ API void TINY(free)(void *block) {
         return;
     }
 #endif
-    assert(slab->used > 0);  // fault 25: an assertion in every call
+    assert(slab->used > 0);  // fault 29: an assertion in every call
     guard_free(slab, block);
     statistics_free(slab->class_index);
     tiny_free_cached(heap, slab->class_index, block);
-    PROFILE_STOP(PROFILE_FREE);
+    PROFILE_STOP(free);
 }
 
 #endif

@@ -1,5 +1,6 @@
 // The two cache layers that the history takes away again: a front cache of a few pointers per class, and a list per
-// class ahead of the slabs. -DTINY_LISTS has the lists, -DTINY_FRONT_CACHE the front cache before them.
+// class ahead of the slabs. -DTINY_LISTS has the lists, -DTINY_FRONT_CACHE the front cache before them, -DTINY_PREWARM
+// lists that are half full from the start.
 
 #ifndef LAYERS_H
 #define LAYERS_H

@@ -5,6 +5,8 @@
 // touches are 32 bytes apart, so that the slabs of a thread share few cache lines, and lie at different places of the
 // cache (at the start of each slab they would all compete for one set of it).
 //
+// -DTINY_HEADER has a header nevertheless, to compare: the word ahead of each block is the address of its slab.
+//
 // A segment belongs to one heap for as long as it is mapped. A block of more than MEDIUM_MAX bytes is a mapping of its
 // own that begins like a segment.
 
@@ -73,8 +75,24 @@ static inline struct segment *segment_of(const void *block) {
 }
 
 static inline struct slab *slab_of(const void *block) {
+#if TINY_HEADER
+    return ((struct slab *const *)block)[-1];
+#else
     return &segment_of(block)->slabs[(uintptr_t)block / UNIT_BYTES % UNITS];
+#endif
 }
+
+// What of a class's blocks is the header. Up to a page a block lies 8 bytes behind a multiple of 16, so that what the
+// program gets is aligned. A larger slab is often as long as its blocks: there the header takes 16 bytes of the block.
+#if TINY_HEADER
+#define HEADER_OF(class_index) ((class_index) <= PAGE_CLASS ? 8u : 16u)
+#define WITH_HEADER(size) ((size) + 8 <= PAGE_BYTES ? (size) + 8 : (size) + 16)
+enum { SMALL_REQUEST = SMALL_MAX - 8, MEDIUM_REQUEST = MEDIUM_MAX - 16 };
+#else
+#define HEADER_OF(class_index) 0u
+#define WITH_HEADER(size) (size)
+enum { SMALL_REQUEST = SMALL_MAX, MEDIUM_REQUEST = MEDIUM_MAX };
+#endif
 
 // The segment in whose header the slab stands.
 static inline struct segment *segment_with(const struct slab *slab) {

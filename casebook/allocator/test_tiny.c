@@ -216,6 +216,68 @@ static void a_growing_block_keeps_all_its_words(void) {
     CHECK(tiny_live_bytes() == 0);
 }
 
+static void a_large_block_grows_where_it_lies(void) {
+    struct held held = {tiny_malloc(65536), 65536, 0x3c};
+    fill(&held, 0);
+    unsigned moves = 0;
+    while (held.size < 500000) {
+        unsigned char *grown = tiny_realloc(held.block, held.size + 4096);
+        CHECK(grown != NULL && tiny_malloc_usable_size(grown) >= held.size + 4096);
+        moves += grown != held.block;
+        held.block = grown;
+        verify(&held, held.size);
+        held.size += 4096;
+        fill(&held, held.size - 4096);
+    }
+    CHECK(moves <= 1);  // of six classes: it is moved once, to where there is room
+    tiny_free(held.block);
+    CHECK(tiny_live_bytes() == 0);
+}
+
+static void growing_blocks_leave_their_neighbours_alone(void) {
+    enum { COUNT = 24 };
+    struct held all[COUNT] = {{0}};
+    uint64_t state = 5;
+    for (int step = 0; step < 4000; step++) {
+        struct held *held = &all[next_random(&state) % COUNT];
+        const size_t size = held->size > 480000 ? 3000 : held->size + 1 + (size_t)(next_random(&state) % 40000);
+        if (held->block != NULL) {
+            verify(held, held->size);
+        }
+        held->block = tiny_realloc(held->block, size);
+        CHECK(held->block != NULL && tiny_malloc_usable_size(held->block) >= size);
+        if (size > held->size && held->size > 0) {
+            verify(held, held->size);
+        }
+        held->size = size;
+        held->pattern = (unsigned char)step;
+        fill(held, 0);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        tiny_free(all[i].block);
+    }
+    CHECK(tiny_live_bytes() == 0);
+}
+
+static void what_a_growing_block_left_serves_the_next_one(void) {
+    struct rusage before, after;
+    for (int turn = 0; turn < 60; turn++) {
+        if (turn == 10) {
+            CHECK(getrusage(RUSAGE_SELF, &before) == 0);
+        }
+        unsigned char *block = NULL;
+        for (size_t size = 1000; size <= 512 * 1024; size += 1000) {
+            block = tiny_realloc(block, size);
+            CHECK(block != NULL);
+            block[size - 1] = 1;
+        }
+        tiny_free(block);
+    }
+    CHECK(getrusage(RUSAGE_SELF, &after) == 0);
+    CHECK(after.ru_minflt - before.ru_minflt < 1000);  // given back at once, each turn would take more than a hundred
+    CHECK(tiny_live_bytes() == 0);
+}
+
 static void aligned_blocks_are_aligned(void) {
     for (size_t alignment = 1; alignment <= (size_t)16 << 20; alignment *= 2) {
         for (size_t size = 0; size <= 3000000; size = size * 5 + 1) {
@@ -321,6 +383,32 @@ static void blocks_outlive_their_thread_and_may_be_freed_by_another(void) {
     CHECK(tiny_live_bytes() == 0);
     in_a_thread(allocates, all);
     in_a_thread(frees, all);
+    CHECK(tiny_live_bytes() == 0);
+}
+
+static void *grows(void *argument) {
+    struct held *held = argument;
+    for (size_t size = held->size; size <= 400000; size += 30000) {
+        held->block = tiny_realloc(held->block, size);
+        CHECK(held->block != NULL);
+        verify(held, held->size);
+        held->size = size;
+        fill(held, 0);
+    }
+    return NULL;
+}
+
+static void a_block_of_another_thread_grows(void) {
+    struct held held[2];
+    for (int i = 0; i < 2; i++) {
+        held[i] = (struct held){tiny_malloc(20000), 20000, (unsigned char)(i + 7)};
+        fill(&held[i], 0);
+    }
+    in_a_thread(grows, &held[0]);
+    grows(&held[1]);
+    verify(&held[0], held[0].size);
+    tiny_free(held[0].block);
+    tiny_free(held[1].block);
     CHECK(tiny_live_bytes() == 0);
 }
 
@@ -672,6 +760,9 @@ static void alone(unsigned long operations, unsigned steps) {
     calloc_gives_zeroes_and_notices_overflow();
     realloc_keeps_what_was_written();
     a_growing_block_keeps_all_its_words();
+    a_large_block_grows_where_it_lies();
+    growing_blocks_leave_their_neighbours_alone();
+    what_a_growing_block_left_serves_the_next_one();
     aligned_blocks_are_aligned();
     freeing_keeps_errno();
     full_slabs_come_back();
@@ -686,6 +777,7 @@ static void alone(unsigned long operations, unsigned steps) {
 
 static void among_threads(unsigned steps) {
     blocks_outlive_their_thread_and_may_be_freed_by_another();
+    a_block_of_another_thread_grows();
     threads_that_end_leave_nothing_behind();
     destructors_of_a_thread_may_allocate();
     fork_among_busy_threads_leaves_a_working_child();

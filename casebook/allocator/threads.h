@@ -52,7 +52,7 @@ static void thread_end(void *argument) {
 // Gives this thread a heap. NULL: there is no memory.
 static struct heap *thread_begin(void) {
     pthread_mutex_lock(&heaps_lock);
-    if (!thread_key_made) {
+    if (!thread_key_made && !ONE_POOL) {
         thread_key_made = pthread_key_create(&thread_key, thread_end) == 0;
     }
     struct heap *heap = idle_heaps;
@@ -67,6 +67,9 @@ static struct heap *thread_begin(void) {
         if (thread_key_made) {
             pthread_setspecific(thread_key, heap);  // may allocate: from here on we can
         }
+#if TINY_PREWARM
+        layers_warm(heap);
+#endif
     }
     return heap;
 }
@@ -90,6 +93,7 @@ static void *late_take(unsigned class_index) {
 }
 
 static void fork_before(void) {
+    POOL_LOCK();
     pthread_mutex_lock(&late_lock);
     pthread_mutex_lock(&heaps_lock);
 }
@@ -97,6 +101,7 @@ static void fork_before(void) {
 static void fork_after(void) {
     pthread_mutex_unlock(&heaps_lock);
     pthread_mutex_unlock(&late_lock);
+    POOL_UNLOCK();
 }
 
 __attribute__((constructor)) static void threads_prepare(void) {

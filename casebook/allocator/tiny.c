@@ -7,6 +7,13 @@
 #define _GNU_SOURCE  // mremap
 #endif
 
+#ifndef TINY_HEADER
+#define TINY_HEADER 0
+#endif
+#if TINY_HEADER && (TINY_LISTS || TINY_ONE_POOL)
+#error "the header is a variant of the last stage"
+#endif
+
 #include "tiny.h"
 
 #include "heap.h"
@@ -19,6 +26,9 @@
 
 #if TINY_LISTS
 static void layers_flush(struct heap *heap);
+#if TINY_PREWARM
+static void layers_warm(struct heap *heap);
+#endif
 #endif
 #include "threads.h"
 
@@ -46,7 +56,7 @@ static void *tiny_alloc_class(unsigned class_index) {
 }
 
 __attribute__((noinline)) static void *tiny_alloc_large(size_t size) {
-    return size <= MEDIUM_MAX ? tiny_alloc_class(class_of(size)) : huge_take(size, 16);
+    return size <= MEDIUM_REQUEST ? tiny_alloc_class(class_of(WITH_HEADER(size))) : huge_take(size, 16);
 }
 
 __attribute__((noinline)) static void tiny_free_long(void *block) {
@@ -68,22 +78,25 @@ static size_t block_bytes(void *block) {
     if (segment->kind == SEGMENT_HUGE) {
         return segment->huge_bytes;
     }
-    return class_bytes(segment->slabs[slab_of(block)->first].class_index);
+    const unsigned class_index = segment->slabs[slab_of(block)->first].class_index;
+    return class_bytes(class_index) - HEADER_OF(class_index);
 }
 
 // ---- the short ways
 
 #if TINY_LISTS
 #include "layered.h"
+#elif TINY_ONE_POOL
+#include "one_pool.h"
 #else
 
-__attribute__((noinline)) static void *tiny_alloc_small(size_t size) { return tiny_refill(class_of(size)); }
+__attribute__((noinline)) static void *tiny_alloc_small(size_t size) { return tiny_refill(class_of(WITH_HEADER(size))); }
 
 API void *TINY(malloc)(size_t size) {
-    if (unlikely(size > SMALL_MAX)) {
+    if (unlikely(size > SMALL_REQUEST)) {
         return tiny_alloc_large(size);
     }
-    struct slab *slab = own_heap->direct[(size + 15) / 16];
+    struct slab *slab = own_heap->direct[(WITH_HEADER(size) + 15) / 16];
     void **block = slab->free;
     if (unlikely(block == NULL)) {
         return tiny_alloc_small(size);
@@ -121,14 +134,29 @@ static void *tiny_alloc_aligned(size_t alignment, size_t size) {
     if (alignment <= 16) {
         return TINY(malloc)(size);
     }
-    if (alignment <= PAGE_BYTES && size <= MEDIUM_MAX) {
+    if (alignment <= PAGE_BYTES && size <= MEDIUM_MAX && !TINY_HEADER) {  // a header would be in the way
         unsigned class_index = class_of(size < alignment ? alignment : size);
         while (class_bytes(class_index) % alignment != 0) {
             class_index++;
         }
-        return tiny_alloc_class(class_index);
+        POOL_LOCK();
+        void *block = tiny_alloc_class(class_index);
+        POOL_UNLOCK();
+        return block;
     }
     return huge_take(size, alignment);
+}
+
+// The block with another, larger size where it lies. Only the thread whose heap it is may do that.
+static bool tiny_alloc_extend(struct segment *segment, void *block, size_t size) {
+    if (size > MEDIUM_REQUEST || size <= PAGE_BYTES || segment->heap != own_heap) {
+        return false;
+    }
+    POOL_LOCK();
+    struct slab *slab = &segment->slabs[slab_of(block)->first];
+    const bool extended = heap_extend(own_heap, slab, block, class_of(WITH_HEADER(size)));
+    POOL_UNLOCK();
+    return extended;
 }
 
 static bool power_of_two(size_t number) { return number != 0 && (number & (number - 1)) == 0; }
@@ -160,10 +188,12 @@ API void *TINY(realloc)(void *block, size_t size) {
         if (resized != NULL) {
             return resized;
         }
-    } else if (size <= before && size > before / 2) {
+    } else if (size <= before ? size > before / 2 : tiny_alloc_extend(segment, block, size)) {
         return block;
     }
+    block_grows = size > before && before > PAGE_BYTES;
     void *moved = TINY(malloc)(size);
+    block_grows = false;
     if (moved == NULL) {
         return size <= before ? block : NULL;
     }
@@ -231,6 +261,7 @@ static size_t heap_live_bytes(struct heap *heap) {
 
 API size_t TINY(live_bytes)(void) {
     size_t bytes = atomic_load_explicit(&huge_live, memory_order_relaxed);
+    POOL_LOCK();
     pthread_mutex_lock(&late_lock);
     pthread_mutex_lock(&heaps_lock);
 #if TINY_LISTS
@@ -248,6 +279,7 @@ API size_t TINY(live_bytes)(void) {
     }
     pthread_mutex_unlock(&heaps_lock);
     pthread_mutex_unlock(&late_lock);
+    POOL_UNLOCK();
     return bytes;
 }
 
