@@ -211,7 +211,7 @@ pub fn Sender(comptime steps: Steps) type {
             }
             if (it.tx > self.echo) {
                 self.echo = it.tx;
-                if (self.next_tx - it.tx <= remembered) self.timer.sample(now -| self.sent_at[it.tx % remembered]);
+                if (self.next_tx - it.tx <= remembered) self.timer.sample(now -| if (stage.pointed) (&self.sent_at)[it.tx % remembered] else self.sent_at[it.tx % remembered]);
             }
             if (it.payload.len > 0) {
                 const end = self.hold(now, it);
