@@ -96,7 +96,7 @@ class Forger:
             self.impossible += [
                 packet(4, session, pick(beyond), 1, body),
                 packet(4, session, self.random.randrange(PIECES), 1, body[:self.random.randrange(200)]),
-                packet(5, session, pick(beyond[1:]), 1, b""), packet(5, session, 0, pick(beyond[2:]), b"\xff" * 8),
+                packet(5, session, pick(beyond[2:]), 1, b""), packet(5, session, 0, pick(beyond[2:]), b"\xff" * 8),
                 packet(5, session, 0, 1, bytes(129))]
 
     def next(self):
