@@ -175,7 +175,7 @@ def main(words):
         folded = pathlib.Path(words[at + 1]) if at + 1 < len(words) else sys.exit(__doc__)
         folded.mkdir(parents=True, exist_ok=True)
         words = words[:at] + words[at + 2:]
-    if len(words) > 2 or (words and not re.fullmatch(r"[A-Za-z]+-\d(,[A-Za-z]+-\d)*", words[0])):
+    if len(words) > 2 or (words and not re.fullmatch(r"[A-Za-z]+-\d+(,[A-Za-z]+-\d+)*", words[0])):
         sys.exit(__doc__)
     builds = words[0].split(",") if words else BUILDS
     seconds = float(words[1]) if len(words) > 1 else 4.0
@@ -192,7 +192,8 @@ def main(words):
         for build in builds:
             mode, stage = build.split("-")
             out = root / build
-            subprocess.run([HERE / "build.sh", f"-Dstage={stage}", f"-Dmode={mode}", "-Drecords", out], check=True)
+            chosen = f"-Dstage={stage}" if int(stage) <= 8 else f"-Dsteps={stage}"
+            subprocess.run([HERE / "build.sh", chosen, f"-Dmode={mode}", "-Drecords", out], check=True)
             program = out / "transport"
             for role in ("sender", "receiver"):
                 replay = [program, "count", role, out / "loss-1"]
