@@ -2,7 +2,9 @@
 # Builds the study: one source, the steps of the diary as build options.
 # Use: casebook/transport/build.sh [-Dstage=N | -Dsteps=BITS] [-Dmode=Debug|ReleaseSafe|ReleaseFast] [-Drecords] OUT
 #   -Dstage=N     the first N steps, 0 to 8 (default 8)
-#   -Dsteps=BITS  any set of steps: 1 quiet, 2 direct, 4 unchecked, 8 built-in moves, 16 large, 32 hints, 64 table, 128 batches
+#   -Dsteps=BITS  any set of steps: 1 quiet, 2 direct, 4 unchecked, 8 built-in moves, 16 large, 32 hints, 64 table, 128 batches;
+#                 beyond the stages: 256 text collected, 512 packets kept and printed in a row, 1024 header laid over the bytes,
+#                 2048 parts of large structures reached through a pointer
 #   -Drecords     also keeps what each side is given in a transfer of nothing, and of 400 KiB at 1 and at 5 % loss
 #   OUT           a folder; OUT/transport is the program
 # zig is the one on PATH, or else of python3 (`pip install ziglang`), or of ZIG.

@@ -26,17 +26,17 @@ unit() { # $1 mode
     grep passed "$folder/log" || true
 }
 
-# The faults that README.md says are planted are where it says.
+# The faults that the list of them says are planted are where it says.
 planted() {
-    sed -n 's/^| [^|]*| \([a-z.\/]*\):\([0-9]*\) | `\(.*\)` |$/\1\t\2\t\3/p; s/^| | \([a-z.\/]*\):\([0-9]*\) | `\(.*\)` |$/\1\t\2\t\3/p' README.md > "$folder/planted"
+    sed -n 's/^| [^|]*| \([a-z.\/]*\):\([0-9]*\) | `\(.*\)` |$/\1\t\2\t\3/p; s/^| | \([a-z.\/]*\):\([0-9]*\) | `\(.*\)` |$/\1\t\2\t\3/p' results/README.md > "$folder/planted"
     while IFS="$(printf '\t')" read -r file line text; do
         if ! sed -n "${line}p" "$file" | grep -qF -e "$text"; then
-            echo "test.sh: README.md says that $file:$line reads: $text" >&2
+            echo "test.sh: results/README.md says that $file:$line reads: $text" >&2
             exit 1
         fi
     done < "$folder/planted"
     if [ "$(wc -l < "$folder/planted")" -lt 10 ]; then
-        echo "test.sh: README.md lists fewer than ten planted faults" >&2
+        echo "test.sh: results/README.md lists fewer than ten planted faults" >&2
         exit 1
     fi
 }
@@ -74,6 +74,22 @@ alone() { # $1 program
     fi
 }
 
+# However a packet is printed, the text is the same.
+printed() { # $1 program at stage 0
+    "$1" record "$folder/printed" --bytes 300000 --loss 5
+    for role in sender receiver; do
+        "$1" count $role "$folder/printed" 2> "$folder/at-once"
+        if [ "$(wc -l < "$folder/at-once")" -lt 300 ]; then echo "test.sh: a $role prints too little" >&2; exit 1; fi
+        for steps in 256 512; do
+            ./build.sh -Dsteps=$steps -Dmode=Debug "$folder/$steps"
+            if ! "$folder/$steps/transport" count $role "$folder/printed" 2>&1 | cmp -s - "$folder/at-once"; then
+                echo "test.sh: with steps $steps a $role prints something else" >&2
+                exit 1
+            fi
+        done
+    done
+}
+
 planted
 ./buffers.py check
 # What it prints is a row with eight figures.
@@ -82,6 +98,12 @@ planted
 if [ "${1:-}" = --all ]; then
     unit Debug
     unit ReleaseSafe
+    ./build.sh -Dstage=0 -Dmode=Debug "$folder/first"
+    printed "$folder/first/transport"
+    for stage in 0 8; do
+        ./build.sh -Dstage=$stage -Dmode=ReleaseSafe "$folder/hostile"
+        ./hostile.py "$folder/hostile/transport" 1000000
+    done
     for mode in Debug ReleaseSafe ReleaseFast; do
         for stage in 0 1 2 3 4 5 6 7 8; do
             ./build.sh -Dstage=$stage -Dmode=$mode "$folder/$stage-$mode"
@@ -96,7 +118,9 @@ else
     # The processes mostly wait for each other's silence: meanwhile there is time for the rest.
     python3 test_processes.py "$folder/last/transport" &
     processes=$!
+    ./hostile.py "$folder/last/transport" 5000
     unit Debug
+    printed "$folder/first/transport"
     alone "$folder/first/transport"
     alone "$folder/last/transport"
     counted "$folder/first/transport"

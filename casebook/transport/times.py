@@ -3,7 +3,8 @@
 
 Use: casebook/transport/times.py [KIB] [ROUNDS] [STAGES] [--raw] [--json FILE]
 400 KiB, 21 rounds and the document's rows unless told. STAGES: MODE-STAGE, joined by commas, such as
-Debug-0,ReleaseSafe-7. --json: the medians as casebook/results.py keeps them.
+Debug-0,ReleaseSafe-7; from 9 on the number is build.sh's -Dsteps. --json: the medians as casebook/results.py keeps
+them.
 
 Method: sender and receiver as processes of their own on 127.0.0.1, all builds in turn in each round, medians; user and
 system time are the kernel's (wait4). Peaks of memory come from a round of their own, in which /proc is read all the time
@@ -29,7 +30,8 @@ STEPS = ["original", "quiet", "direct", "unchecked", "built-in moves", "10 KB", 
 
 def build(row, folder):
     mode, stage = row.split("-")
-    subprocess.run([HERE / "build.sh", f"-Dstage={stage}", f"-Dmode={mode}", folder], check=True)
+    chosen = f"-Dstage={stage}" if int(stage) < len(STEPS) else f"-Dsteps={stage}"
+    subprocess.run([HERE / "build.sh", chosen, f"-Dmode={mode}", folder], check=True)
     return folder / "transport"
 
 
@@ -141,7 +143,8 @@ def main(words):
         for side in range(2):
             middle = [statistics.median(sides[side][what] for sides in found) for what in range(3)]
             cells += [f"{1000 * figure:.1f}" for figure in middle] + [str(memory[row][side])]
-        print(f"| {row} | {STEPS[int(row.split('-')[1])]} | " + " | ".join(cells) + " |")
+        step = int(row.split("-")[1])
+        print(f"| {row} | {STEPS[step] if step < len(STEPS) else 'these steps'} | " + " | ".join(cells) + " |")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ const std = @import("std");
 const linux = std.os.linux;
 const Outbox = @import("outbox.zig").Outbox;
 const Shim = @import("shim.zig").Shim;
+const Stage = @import("stage.zig").Stage;
 const Steps = @import("stage.zig").Steps;
 const udp = @import("udp.zig");
 
@@ -24,6 +25,7 @@ fn read(which: linux.clockid_t) u64 {
 }
 
 pub fn Drive(comptime steps: Steps) type {
+    const pointed = Stage.of(steps).pointed;
     return struct {
         const Self = @This();
         inbox: udp.Inbox(steps),
@@ -57,7 +59,7 @@ pub fn Drive(comptime steps: Steps) type {
 
         fn turn(self: *Self, role: anytype, socket: *udp.Socket, named: bool) udp.Error!void {
             try self.inbox.read(socket.*);
-            if (self.inbox.count == 0) {
+            if ((if (pointed) (&self.inbox).count else self.inbox.count) == 0) {
                 const wait = role.deadline() -| clock();
                 if (wait > 0) {
                     socket.await(wait);
@@ -71,7 +73,7 @@ pub fn Drive(comptime steps: Steps) type {
             } else self.inbox.deliver(role, now);
             self.out.count = 0;
             role.poll(now, &self.out);
-            if (self.out.count > 0) try self.sending.send(socket, &self.out, named);
+            if ((if (pointed) (&self.out).count else self.out.count) > 0) try self.sending.send(socket, &self.out, named);
         }
 
         fn Through(comptime Role: type) type {

@@ -8,6 +8,7 @@ const replaying = @import("replaying.zig");
 const blast = @import("blast.zig");
 const drive = @import("drive.zig");
 const stages = @import("stage.zig");
+const report = @import("report.zig");
 const udp = @import("udp.zig");
 const Arguments = arguments.Arguments;
 const Drive = drive.Drive;
@@ -69,7 +70,8 @@ fn run(given: Arguments) !u8 {
         std.debug.print("transport: {s} takes {d} words\n\n{s}", .{ given.words[0], wanted - 1, usage });
         return 2;
     }
-    @import("report.zig").verbose = !given.quiet;
+    report.verbose = !given.quiet;
+    defer report.flush(stage.printing);
     return switch (verb) {
         .receive => receive(given),
         .send => send(given),

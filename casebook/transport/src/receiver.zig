@@ -145,7 +145,7 @@ pub fn Receiver(comptime steps: Steps, comptime Sink: type) type {
                 return;
             };
             if (!stage.quiet) {
-                if (report.verbose) report.print("receiver", "got", it);
+                if (report.verbose) report.print(stage.printing, "receiver", "got", it);
             }
             if (stage.table) return handlers[@intFromEnum(it.kind)](self, now, peer, it);
             if (stage.hinted) {
@@ -379,7 +379,7 @@ pub fn Receiver(comptime steps: Steps, comptime Sink: type) type {
         fn transmit(self: *Self, peer: u64, it: packet.Packet, out: *Outbox(steps)) void {
             if (!stage.quiet) {
                 self.clock = std.time.microTimestamp();
-                if (report.verbose) report.print("receiver", "sends", it);
+                if (report.verbose) report.print(stage.printing, "receiver", "sends", it);
             }
             out.put(peer, it);
         }

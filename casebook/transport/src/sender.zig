@@ -147,7 +147,7 @@ pub fn Sender(comptime steps: Steps) type {
                 return;
             };
             if (!stage.quiet) {
-                if (report.verbose) report.print("sender", "got", it);
+                if (report.verbose) report.print(stage.printing, "sender", "got", it);
             }
             if (stage.table) return handlers[@intFromEnum(it.kind)](self, now, it);
             if (stage.hinted) {
@@ -211,7 +211,7 @@ pub fn Sender(comptime steps: Steps) type {
             }
             if (it.tx > self.echo) {
                 self.echo = it.tx;
-                if (self.next_tx - it.tx <= remembered) self.timer.sample(now -| self.sent_at[it.tx % remembered]);
+                if (self.next_tx - it.tx <= remembered) self.timer.sample(now -| if (stage.pointed) (&self.sent_at)[it.tx % remembered] else self.sent_at[it.tx % remembered]);
             }
             if (it.payload.len > 0) {
                 const end = self.hold(now, it);
@@ -359,7 +359,7 @@ pub fn Sender(comptime steps: Steps) type {
         fn transmit(self: *Self, it: packet.Packet, out: *Outbox(steps)) void {
             if (!stage.quiet) {
                 self.heard = std.time.microTimestamp();
-                if (report.verbose) report.print("sender", "sends", it);
+                if (report.verbose) report.print(stage.printing, "sender", "sends", it);
             }
             out.put(0, it);
         }

@@ -4,6 +4,7 @@ test {
     _ = @import("timer.zig");
     _ = @import("arguments.zig");
     _ = @import("packet.zig");
+    _ = @import("report.zig");
     _ = @import("bodies.zig");
     _ = @import("shim.zig");
     _ = @import("role_tests.zig");

@@ -52,7 +52,7 @@ test "the file arrives bit-identical in every stage though packets are lost, rep
 test "each step alone moves the same file" {
     const file = try sample(100_000);
     defer gpa.free(file);
-    inline for (0..stages.count) |bit| try expectArrives(1 << bit, file, .{ .faults = .{ .loss = 5 } });
+    inline for (0..stages.bits) |bit| try expectArrives(1 << bit, file, .{ .faults = .{ .loss = 5 } });
 }
 
 test "files of every awkward length arrive, with no byte of the buffer after them" {
