@@ -87,6 +87,8 @@ def of_campaign(page):
     contrasts = []
     for found in page["contrasts"]:
         row = {key: found[key] for key in CONTRAST} | {"verdict": found["verdict"]}
+        if build := found["against"]:
+            row["against"] = f'{build["compiler"]}, {build["flags"]}'
         if found.get("code"):
             row |= {key: shortened(100 * (found["code"][key] - 1)) for key in ("ratio", "lower", "upper")}
         if found.get("as_built"):
