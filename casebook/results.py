@@ -33,7 +33,7 @@ PROCESSORS = [
     ("golden-cove", "Intel, Golden Cove", "GenuineIntel", 6, {0x8F, 0x97, 0x9A, 0xB7, 0xBA, 0xBF, 0xCF}),
     ("zen3", "AMD, Zen 3", "AuthenticAMD", 25, {*range(0x00, 0x10), *range(0x20, 0x60)}),
     ("zen4", "AMD, Zen 4", "AuthenticAMD", 25, {*range(0x10, 0x20), *range(0x60, 0xB0)}),
-    ("zen5", "AMD, Zen 5", "AuthenticAMD", 26, set(range(0x00, 0x80))),
+    ("zen5", "AMD, Zen 5", "AuthenticAMD", 26, {*range(0x00, 0x50), *range(0x60, 0x80)}),
 ]
 CELL = ["variant", "input", "compiler", "flags"]
 CONTRAST = ["candidate", "baseline", "input", "compiler", "flags", "against"]
@@ -246,14 +246,35 @@ def matches(row, wanted, keys):
     return all(row.get(key) == wanted[key] for key in keys if key in wanted)
 
 
+def one(rows, row, keys):
+    """The row of the data that is meant; none, and it is an error where several are."""
+    found = [other for other in rows if matches(other, row, keys)]
+    if len(found) > 1:
+        sys.exit(f"`{row['name']}` means {len(found)} rows of {row['experiment']}: name compiler and flags too")
+    return found[0] if found else None
+
+
+def change(found, verdict):
+    """A change with its interval, as assay prints it: an interval on one side of 0 never reads as if it held 0."""
+    ratio, lower, upper = found
+    half = max(upper - ratio, ratio - lower)
+    digits = 0 if half >= 9.95 else 1 if half >= 0.095 else 2
+    if (lower > 0 or upper < 0) and round(half, digits) >= round(abs(ratio), digits):
+        nearest = min(abs(lower), abs(upper))
+        digits = next((more for more in range(digits, 2) if round(nearest, more) > 0), 2)
+        text = f"{ratio:+.{digits}f} % ({lower:+.{digits}f} to {upper:+.{digits}f})"
+    else:
+        text = f"{ratio:+.{digits}f} % ± {half:.{digits}f}"
+    return text + ("" if verdict in ("faster", "slower", "equivalent") else " (open)")
+
+
 def change_of_times(campaign, row):
-    """The change where only both times are kept: without an interval."""
-    sides = [{**row, "variant": row[side]} for side in ("candidate", "baseline")]
-    found = [next((cell for cell in campaign["cells"] if matches(cell, side, CELL)), {}).get("ns") for side in sides]
-    if None in found:
+    """The change where no contrast is kept, only both times."""
+    sides = [one(campaign["cells"], {**row, "variant": row[side]}, CELL) for side in ("candidate", "baseline")]
+    if not all(side and side.get("ns") for side in sides):
         return None
-    change = 100 * (found[0] / found[1] - 1)
-    return change, f"{change:+.0f} %"
+    ratio = 100 * (sides[0]["ns"] / sides[1]["ns"] - 1)
+    return ratio, f"{ratio:+.0f} % (no interval)"
 
 
 def figure(campaigns, row):
@@ -262,19 +283,13 @@ def figure(campaigns, row):
     if campaign is None:
         return None
     if "baseline" in row:
-        wanted = {"against": None, **row}
-        found = next((one for one in campaign["contrasts"] if matches(one, wanted, CONTRAST)), None)
-        if found is None or "ratio" not in found:
+        found = one(campaign["contrasts"], {"against": None, **row}, CONTRAST)
+        if found is None:
             return change_of_times(campaign, row)
-        ratio, lower, upper = (found[key] for key in ("ratio", "lower", "upper"))
-        error = max(upper - ratio, ratio - lower)
-        digits = 1 if error < 3 else 0
-        # As assay prints it: an interval on one side of 0 never reads as if it held 0.
-        if (lower > 0 or upper < 0) and error >= abs(ratio):
-            return ratio, f"{ratio:+.{digits}f} % ({lower:+.{digits}f} to {upper:+.{digits}f})"
-        sign = "" if found["verdict"] in ("faster", "slower", "equivalent") else " (open)"
-        return ratio, f"{ratio:+.{digits}f} % ± {error:.{digits}f}{sign}"
-    found = next((cell for cell in campaign["cells"] if matches(cell, row, CELL)), None)
+        if "ratio" not in found:
+            return None
+        return found["ratio"], change([found[key] for key in ("ratio", "lower", "upper")], found["verdict"])
+    found = one(campaign["cells"], row, CELL)
     key = row.get("figure", "ns")
     if found is None or found.get(key) is None:
         return None
@@ -289,8 +304,10 @@ def known_keys(study, table):
     """A row that names nothing would be a dash for ever."""
     for row in table["rows"]:
         other = set(row) - {"name", "experiment", "figure", "picture", *CELL, *CONTRAST}
-        if other or not {"name", "experiment"} <= set(row):
-            sys.exit(f"casebook/{study}/results/rows.toml: {row.get('name')}: {', '.join(sorted(other)) or 'no name'}?")
+        lacks = {"name", "experiment"} - set(row)
+        if other or lacks:
+            what = f"unknown: {', '.join(sorted(other))}" if other else f"missing: {', '.join(sorted(lacks))}"
+            sys.exit(f"casebook/{study}/results/rows.toml: {row.get('name', row)}: {what}")
 
 
 def table_and_picture(study):
@@ -313,14 +330,17 @@ def table_and_picture(study):
         f"{column} {', '.join(sorted({campaigns[row['experiment']]['date'] for row in table['rows'] if figure(campaigns, row)}))}"
         for column, campaigns in data.items()
     ]
-    lines += ["", f"Measured: {'; '.join(dates)}. Conditions and all other cells are in [results/](results/)."]
+    lines += ["", f"Measured: {'; '.join(dates)}; what else ran and all other cells are in the JSON files of [results/](results/)."]
     if not drawn:
         return "\n".join(lines), None
+    lines += ["", f"![{table['title']}](results/by_processor.svg)"]
     sheet = {
         "kind": "points",
         "title": table["title"],
         "note": table["note"],
         "series": columns,
+        # A processor has the same colour in every picture.
+        "styles": [pictures.SERIES[[column for _, column, *_ in PROCESSORS].index(column)] for column in columns],
         "rows": drawn,
         "logarithmic": table.get("logarithmic", False),
         "unit": table.get("axis", ""),
@@ -376,6 +396,8 @@ def main():
             parser.error(f"no such study: {', '.join(unknown)}; there are {', '.join(studies())}")
         processor(this_cpu())
         assay = os.environ.get("ASSAY", str(CASEBOOK.parent / "target/release/assay"))
+        if not os.access(assay, os.X_OK):
+            sys.exit(f"{assay} is not there: `make build` makes it, or ASSAY names another one")
         failed = [fault for study in arguments.studies or studies() for fault in measure(study, assay, arguments.conditions)]
         make(check=False)
         if failed:

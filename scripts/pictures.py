@@ -143,10 +143,11 @@ def points(table):
     values = [value for row in rows for value in row["values"] if value is not None]
     # Lengths are compared from zero; changes may lie on both sides of it.
     least = table.get("least", min(values) * 0.85 if logarithmic else min(0, min(values) * 1.08))
-    most = table.get("most", max(values) * 1.08)
+    most = table.get("most", max(values) * 1.08 if logarithmic else max(0, max(values) * 1.08))
+    styles = table.get("styles", SERIES)
     at = scale(least, most, logarithmic)
     axis(sheet, at, least, most, len(rows), table.get("unit", ""), logarithmic)
-    sheet.legend([(SERIES[index], name) for index, name in enumerate(series)])
+    sheet.legend([(styles[index], name) for index, name in enumerate(series)])
     if target := table.get("target"):
         sheet.line(at(target), sheet.top, at(target), sheet.top + ROW * len(rows), "zero", 2)
     for index, row in enumerate(rows):
@@ -155,7 +156,7 @@ def points(table):
         there = [(place, value) for place, value in enumerate(row["values"]) if value is not None]
         sheet.line(at(min(value for _, value in there)), y, at(max(value for _, value in there)), y, "grid", 3)
         for place, value in there:
-            sheet.dot(at(value), y, SERIES[place])
+            sheet.dot(at(value), y, styles[place])
     return sheet.finish()
 
 

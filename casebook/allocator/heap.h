@@ -315,8 +315,10 @@ static bool heap_grow(struct heap *heap, unsigned class_index) {
 static bool heap_extend(struct heap *heap, struct slab *slab, const void *block, unsigned class_index) {
     struct segment *segment = segment_with(slab);
     struct slab_rest *rest = rest_of(slab);
-    const unsigned first = slab->first, units = units_for(class_bytes(class_index));
-    if (slab_waits(slab) || slab->used != 1 || block != rest->start || units < slab->units || first + units > UNITS) {
+    // A larger class may want fewer units (12 KiB two, 16 KiB one); what the slab has stays its own.
+    const unsigned first = slab->first, wanted = units_for(class_bytes(class_index));
+    const unsigned units = wanted > slab->units ? wanted : slab->units;
+    if (slab_waits(slab) || slab->used != 1 || block != rest->start || first + units > UNITS) {
         return false;
     }
     const uint64_t more = units_mask(first, units) & ~units_mask(first, slab->units);

@@ -11,12 +11,7 @@ cd "$(dirname "$0")"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-flags_of() {
-    awk -v name="$1" '
-        /^\[\[/ { stage = ($0 == "[[stages]]"); found = 0 }
-        stage && $1 == "name" && $3 == "\"" name "\"" { found = 1 }
-        stage && found && $1 == "flags" { sub(/^[^"]*"/, ""); sub(/"[^"]*$/, ""); print; exit }' STAGES.toml
-}
+. ./flags_of.sh
 
 table() {
     printf '# Small blocks by the layer that had them, and the share that front cache and lists had. Made by hits.sh.\n'

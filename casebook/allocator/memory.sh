@@ -10,7 +10,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 source=${1:-500}
 case $source in
-    *[!0-9]*) source=$(realpath -- "$OLDPWD/$source") ;;
+    *[!0-9]*) source=$(cd "$OLDPWD" && realpath -- "$source") ;;
     *)
         awk -v functions="$source" 'BEGIN {
             print "int printf(const char *, ...);"

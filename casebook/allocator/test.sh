@@ -14,12 +14,7 @@ fail() {
 }
 
 # The flags of a stage, from STAGES.toml.
-flags_of() {
-    awk -v name="$1" '
-        /^\[\[/ { stage = ($0 == "[[stages]]"); found = 0 }
-        stage && $1 == "name" && $3 == "\"" name "\"" { found = 1 }
-        stage && found && $1 == "flags" { sub(/^[^"]*"/, ""); sub(/"[^"]*$/, ""); print; exit }' STAGES.toml
-}
+. ./flags_of.sh
 
 common="-std=gnu11 -g -Wall -Wextra -Werror -pthread"
 build() { # $1 compiler, $2 program, then flags

@@ -417,8 +417,12 @@ impl CountPhase<'_, '_> {
             left.retain(|input| *input != cell.input);
             match self.proven(cell).and_then(|()| cell.walked.clone()) {
                 Ok(walked) => {
-                    let row =
-                        |walk: &str, stretch: &Stretch| self.row(open, cell.input, executed, (walk, stretch));
+                    let row = |walk: &str, stretch: &Stretch| {
+                        let mut row = self.row(open, cell.input, executed, (walk, stretch));
+                        let notes = [row.note.take(), cell.note.clone()];
+                        row.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
+                        row
+                    };
                     rows.push(row("first", &walked.first));
                     rows.extend(walked.repeated.as_ref().map(|repeated| row("repeated", repeated)));
                 }

@@ -214,12 +214,16 @@ fn read(
     };
     let net = |region: &RegionCounts| region.counts.instructions.saturating_sub(marks.counts.instructions);
     let last = whole.last()?;
-    let ahead = |which: Which| passes(which).last().map(|pass| pass.ahead);
+    // Of the last of several passes: what is asked for anew has the conversation ahead of its first.
+    let ahead_of_last = |which: Which, passes_of_it: usize| {
+        passes(which).get(passes_of_it.saturating_sub(1)).map(|pass| pass.ahead)
+    };
     // What is prepared is prepared ahead of the first pass, and only there.
     let ahead_of_first = |which: Which, nth: usize| passes(which).get(nth).map(|pass| pass.ahead);
     let ahead = match kind {
         VariantKind::Call | VariantKind::Fresh => None,
-        VariantKind::Loop => ahead(Which::Whole).zip(ahead(Which::Half)),
+        VariantKind::Loop => ahead_of_last(Which::Whole, 1 + whole.len())
+            .zip(ahead_of_last(Which::Half, counts(Which::Half).len())),
         // The empty pass prepared the beginning: its own request did.
         VariantKind::Prepared => ahead_of_first(Which::Whole, 0).zip(ahead_of_first(Which::Half, 0)),
     };

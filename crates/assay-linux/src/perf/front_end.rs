@@ -3,7 +3,9 @@
 //! Question: what does the front end do differently when the same code lies elsewhere? The numbers depend on the
 //! processor, so a name is looked up for the one that this is. Sources: Intel's event lists (github.com/intel/perfmon:
 //! SKX, ICX, SPR); AMD's processor programming references 55898, 55901 and 57238, as perf has them (amdzen3 to 5).
-//! Limits: events that need an address range or a latency are left out; hypervisors mostly refuse all of them.
+//! Limits: events that need an address range or a latency are left out; hypervisors mostly refuse all of them. A general name is
+//! the nearest event of each vendor, not the same one: misses of the instruction cache are of retired instructions on Intel and of
+//! all fetches on AMD, and operations from microcode or a loop buffer are in neither count of operations.
 //! Checked: the encodings, by hand, below; no machine of ours has counted them.
 
 /// Processors whose numbers are the same.

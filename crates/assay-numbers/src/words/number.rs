@@ -31,10 +31,14 @@ pub fn change_with_interval(ratio: f64, lower: f64, upper: f64) -> String {
         h if h >= 0.095 => 1,
         _ => 2,
     };
-    let excludes_none = lower > 1.0 || upper < 1.0;
-    if excludes_none && half >= center.abs() {
+    // As they are printed: 9.96 is 10 too.
+    let shown = |value: f64, decimals: usize| -> f64 {
+        format!("{:.decimals$}", value.abs()).parse().expect("it was printed as a number")
+    };
+    let is_beyond = lower > 1.0 || upper < 1.0;
+    if is_beyond && shown(half, decimals) >= shown(center, decimals) {
         let nearest = percent(lower).abs().min(percent(upper).abs());
-        let decimals = if nearest < 9.95 { decimals.max(1) } else { decimals };
+        let decimals = (decimals..2).find(|decimals| shown(nearest, *decimals) > 0.0).unwrap_or(2);
         let ends = [lower, upper].map(|end| signed(percent(end), decimals));
         return format!("{} % ({} to {})", signed(center, decimals), ends[0], ends[1]);
     }
@@ -271,6 +275,10 @@ mod tests {
     fn an_interval_beyond_0_never_reads_as_if_it_held_0() {
         assert_eq!(change_with_interval(1.839, 1.1168, 3.0283), "+84 % (+12 to +203)");
         assert_eq!(change_with_interval(0.974, 0.471, 2.014), "-3 % ± 104");
+        // The numbers as they are printed decide, and the nearer end is never printed as 0.
+        assert_eq!(change_with_interval(1.1004, 1.0008, 1.2000), "+10.0 % (+0.1 to +20.0)");
+        assert_eq!(change_with_interval(1.05, 1.0002, 1.102), "+5.00 % (+0.02 to +10.20)");
+        assert_eq!(change_with_interval(0.93, 0.86, 0.9995), "-7.00 % (-14.00 to -0.05)");
         assert_eq!(change_with_interval(1.10, 1.005, 1.204), "+10.0 % (+0.5 to +20.4)");
         assert_eq!(change_with_interval(1.10, 1.005, 1.19), "+10.0 % ± 9.5");
     }

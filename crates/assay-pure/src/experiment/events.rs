@@ -18,9 +18,9 @@ pub enum CountedEvent {
     OpCacheOps,
     /// Operations that the decoders made anew; only counters tell them.
     DecodedOps,
-    /// Fetches that the first-level instruction cache did not have; only counters tell them.
+    /// Misses of the first-level instruction cache; only counters tell them.
     L1iMisses,
-    /// Fetches whose page no instruction TLB had; only counters tell them.
+    /// Misses of all levels of the instruction TLB; only counters tell them.
     ItlbMisses,
     /// Blocks allocated, one that is resized counted again.
     Allocations,

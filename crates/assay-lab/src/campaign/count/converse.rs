@@ -47,6 +47,8 @@ pub(super) struct CountedInput {
     pub check: (VariantKind, u64),
     /// Counts, or why there are none.
     pub walked: Result<WalkedCell, String>,
+    /// What the reader must know of them.
+    pub note: Option<String>,
 }
 
 /// What came of a program.

@@ -3,7 +3,8 @@
 //! Method: the counters of the program's process are read before and after each request, and what an empty request of as many
 //! passes takes, which is the conversation and the marks, is subtracted. An input that is walked through again and again has
 //! its first pass counted, then its last third. Mispredictions are this CPU's, whatever it knew before.
-//! Events of the front end have a walk of their own, since no processor has counters for all at once.
+//! Events of the front end have a walk of their own, since no processor has counters for all at once: behind the others, so that
+//! what it counts first is warm.
 //! Known limits: developed where the kernel refuses every hardware event, so that it was exercised with the kernel's own
 //! events only; counters that are shared out count nothing here, as a share of a short walk says little of the rest.
 
@@ -107,8 +108,8 @@ pub(super) fn count(job: &Job<'_>, counters: &Counters, told: &mut dyn FnMut()) 
         if !front_end.is_empty() {
             let meaning =
                 &|counted: &[u64]| PassCounts { front_end: counted.to_vec(), ..PassCounts::default() };
-            let further =
-                cell(&mut Counting::new(worker, kind, &front_end, meaning)?, input, job.most_units)?;
+            let further = Counting::new(worker, kind, &front_end, meaning)
+                .and_then(|mut counting| cell(&mut counting, input, job.most_units));
             add_front_end(&mut found, further);
         }
         Ok(found)
@@ -117,9 +118,21 @@ pub(super) fn count(job: &Job<'_>, counters: &Counters, told: &mut dyn FnMut()) 
     Outcome { cells, stopped }
 }
 
-/// Adds the front end's events of another walk through the same input.
-fn add_front_end(found: &mut CountedInput, further: CountedInput) {
-    let (Ok(found), Ok(further)) = (&mut found.walked, further.walked) else { return };
+/// Adds the front end's events of another walk through the same input, or why there are none: what was counted before stays.
+fn add_front_end(counted: &mut CountedInput, further: Result<CountedInput, CutShort>) {
+    let further = match further {
+        Ok(further) => further.walked,
+        Err(CutShort::Late) => Err("the time for counting ran out".to_owned()),
+        Err(CutShort::Instruction(reason) | CutShort::Other(reason)) => Err(reason),
+    };
+    let further = match further {
+        Ok(further) => further,
+        Err(reason) => {
+            counted.note = Some(format!("without events of the front end: {reason}"));
+            return;
+        }
+    };
+    let Ok(found) = &mut counted.walked else { return };
     found.first.executed.front_end = further.first.executed.front_end;
     if let (Some(found), Some(further)) = (&mut found.repeated, further.repeated) {
         found.executed.front_end = further.executed.front_end;
@@ -232,7 +245,7 @@ fn cell(
         Some(first) if first.units > 0 => Ok(WalkedCell { first, repeated }),
         _ => Err("the input has no units".to_owned()),
     };
-    Ok(CountedInput { input: number, check: (counting.kind, counting.check), walked })
+    Ok(CountedInput { input: number, check: (counting.kind, counting.check), walked, note: None })
 }
 
 #[cfg(test)]

@@ -151,6 +151,29 @@ fn events_of_the_front_end_have_a_walk_of_their_own_beside_the_others() {
 }
 
 #[test]
+fn a_front_end_that_fails_in_the_program_leaves_what_was_counted_and_says_why() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let events = software(["page-faults:u"; 3]);
+    if let Err(refusal) = open_here(&events) {
+        return println!("skipped: {refusal}");
+    }
+    let Some(program) = program(folder.path()) else { return };
+    let input = input(folder.path(), 1000);
+    // No processor has this one: it is the largest number there is.
+    let refused = "rffffffffffffffff".parse().expect("a raw event");
+    let of_front_end = vec![(experiment::CountedEvent::DecodedOps, refused)];
+    let counters = Counters { events, of_front_end, without_front_end: None };
+    let found = outcome_of(&program, "touch", &input, &counters);
+    assert_eq!((found.stopped.is_none(), found.cells.len()), (true, 2), "the second input is counted too");
+    for cell in &found.cells {
+        let walked = cell.walked.as_ref().expect("counted");
+        assert!(walked.first.executed.instructions > 0 && walked.first.executed.front_end.is_empty());
+        let note = cell.note.as_ref().expect("a reason");
+        assert!(note.starts_with("without events of the front end: rffffffffffffffff"), "{note}");
+    }
+}
+
+#[test]
 fn a_front_end_that_is_not_counted_takes_nothing_else_with_it_and_says_why() {
     use experiment::CountedEvent;
     let conditions = RefusalContext { virtual_machine: true, ..RefusalContext::default() };
