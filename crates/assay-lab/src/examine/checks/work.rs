@@ -170,8 +170,8 @@ fn hoisted(cell: &TracedCell) -> Option<String> {
     let grows = flat_time(cell) == Some(false);
     if let (Some(true), false, Some(ahead)) = (flat_work(cell), grows, ahead()) {
         return Some(format!(
-            "an iteration executes {} instructions whatever the size of the input, and {ahead:.1} per unit are executed before \
-             the first",
+            "an iteration executes {} instructions whatever the size of the input, and {ahead:.1} per unit are executed outside of \
+             the loop",
             count(work.settled()?)
         ));
     }
