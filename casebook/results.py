@@ -131,7 +131,7 @@ def of_diary(page):
             contrasts.append(
                 names | {"compiler": "", "flags": "", "against": None, "verdict": step["time"]["verdict"]} | change
             )
-    return max(session["started"] for session in page["diary"]["sessions"]), cells, contrasts
+    return max(session["started"] for session in page["sessions"]), cells, contrasts
 
 
 def of_script(page):

@@ -11,6 +11,19 @@ scripts/pictures.py --check
 echo "ok: pictures are what their tables say"
 casebook/results.py --check
 echo "ok: the studies' tables by processor are what their data say"
+# A page of each kind that the studies keep is read to its cells.
+PYTHONPATH=casebook python3 - << 'END'
+import json, pathlib, sys, tempfile
+import results
+with tempfile.TemporaryDirectory() as folder:
+    for name in ("campaign", "sweep", "diary"):
+        page = pathlib.Path(folder) / name
+        page.write_text(json.dumps(json.loads(pathlib.Path(f"scripts/page/kept/{name}.json").read_text())["page"]))
+        date, cells, contrasts = results.read_page(page)
+        if not cells or not all("ns" in cell for cell in cells) or (name != "sweep" and not contrasts):
+            sys.exit(f"casebook/results.py reads nothing from a page of a {name}")
+END
+echo "ok: pages of campaigns, sweeps and diaries are read for the studies"
 # Each figure of a picture stands in the document that it names as its source.
 python3 - << 'END'
 import pathlib, re, sys, tomllib
@@ -40,9 +53,9 @@ echo "ok: the contents name every document that is linked"
 for mdbook in "${MDBOOK:-}" mdbook target/book/tools/bin/mdbook; do
     if [ -n "$mdbook" ] && command -v "$mdbook" > /dev/null; then
         scripts/book.py --mdbook "$mdbook"
-        echo "4 passed, 0 failed, 0 skipped"
+        echo "6 passed, 0 failed, 0 skipped"
         exit
     fi
 done
 echo "skipped: making the pages, for there is no mdbook (make book installs it)"
-echo "3 passed, 0 failed, 1 skipped"
+echo "5 passed, 0 failed, 1 skipped"
