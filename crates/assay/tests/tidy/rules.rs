@@ -65,6 +65,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
         &[
             "crate::answer",
             "crate::compare",
+            "crate::layout",
             "crate::limits",
             "crate::page",
             "crate::plot_axis",
