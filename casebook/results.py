@@ -35,6 +35,7 @@ PROCESSORS = [
     ("zen4", "AMD, Zen 4", "AuthenticAMD", 25, {*range(0x10, 0x20), *range(0x60, 0xB0)}),
     ("zen5", "AMD, Zen 5", "AuthenticAMD", 26, {*range(0x00, 0x50), *range(0x60, 0x80)}),
 ]
+STYLES = {"AMD, Zen 4": "s0", "Intel, Golden Cove": "s1", "AMD, Zen 3": "s2", "Intel, Sunny Cove": "s3", "AMD, Zen 5": "s4"}
 CELL = ["variant", "input", "compiler", "flags"]
 CONTRAST = ["candidate", "baseline", "input", "compiler", "flags", "against"]
 
@@ -334,13 +335,16 @@ def table_and_picture(study):
     if not drawn:
         return "\n".join(lines), None
     lines += ["", f"![{table['title']}](results/by_processor.svg)"]
+    # A processor without a dot has no place in the legend, and each has the same colour in every picture.
+    shown = [place for place, _ in enumerate(columns) if any(row["values"][place] is not None for row in drawn)]
+    for row in drawn:
+        row["values"] = [row["values"][place] for place in shown]
     sheet = {
         "kind": "points",
         "title": table["title"],
         "note": table["note"],
-        "series": columns,
-        # A processor has the same colour in every picture.
-        "styles": [pictures.SERIES[[column for _, column, *_ in PROCESSORS].index(column)] for column in columns],
+        "series": [columns[place] for place in shown],
+        "styles": [STYLES[columns[place]] for place in shown],
         "rows": drawn,
         "logarithmic": table.get("logarithmic", False),
         "unit": table.get("axis", ""),
