@@ -13,6 +13,7 @@ STUDY/results/by_processor.svg. A figure that a processor has not measured is a 
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import shlex
@@ -66,6 +67,10 @@ def shortened(value):
     return None if value is None else float(f"{value:.4g}")
 
 
+def interval(found):
+    return {"ns": shortened(found["median"]), "lower": shortened(found["lower"]), "upper": shortened(found["upper"])}
+
+
 # ---- what a page says, as rows
 
 
@@ -74,7 +79,7 @@ def of_campaign(page):
     for cell in page["cells"]:
         if cell.get("failed") or not cell.get("ns_per_unit"):
             continue
-        row = {key: cell[key] for key in CELL} | {"ns": shortened(cell["ns_per_unit"]["median"])}
+        row = {key: cell[key] for key in CELL} | interval(cell["ns_per_unit"])
         if cell.get("as_built_ns"):
             row["as_built_ns"] = shortened(cell["as_built_ns"])
         if cell.get("range"):
@@ -107,7 +112,7 @@ def of_sweep(page):
                 cells.append(
                     {"variant": curve["variant"], "input": f'{page["key"]["sweep"]} {time["at"]:.6g}'}
                     | build
-                    | {"ns": shortened(time["ns_per_unit"]["median"])}
+                    | interval(time["ns_per_unit"])
                 )
     return page["measured"]["started"], cells, []
 
@@ -298,6 +303,10 @@ def figure(campaigns, row):
         return found[key], f"{found[key]:,}"
     if key == "slow":
         return found["slow"], f'{found["slow"]} of {found["placements"]}'
+    if key == "ns" and "lower" in found:
+        half = max(found["upper"] - found["ns"], found["ns"] - found["lower"])
+        digits = min(max(0, 1 - math.floor(math.log10(half))), 3) if half > 0 else 3
+        return found["ns"], f'{found["ns"]:.{digits}f} ± {half:.{digits}f}'
     return found[key], pictures.number(found[key])
 
 
@@ -331,7 +340,7 @@ def table_and_picture(study):
         f"{column} {', '.join(sorted({campaigns[row['experiment']]['date'] for row in table['rows'] if figure(campaigns, row)}))}"
         for column, campaigns in data.items()
     ]
-    lines += ["", f"Measured: {'; '.join(dates)}; what else ran and all other cells are in the JSON files of [results/](results/)."]
+    lines += ["", f"Measured: {'; '.join(dates)}, by `casebook/results.py measure {study}`. Commands, what else ran and all other cells are in the JSON files of [results/](results/)."]
     if not drawn:
         return "\n".join(lines), None
     lines += ["", f"![{table['title']}](results/by_processor.svg)"]
