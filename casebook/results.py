@@ -132,10 +132,10 @@ def of_diary(page):
     for step in page["steps"]:
         code = (step.get("time") or {}).get("code")
         if code:
-            change = {key: shortened(100 * (code[key] - 1)) for key in ("ratio", "lower", "upper")}
+            effect = {key: shortened(100 * (code[key] - 1)) for key in ("ratio", "lower", "upper")}
             names = {"candidate": step["stage"], "baseline": step["baseline"], "input": step["role"]}
             contrasts.append(
-                names | {"compiler": "", "flags": "", "against": None, "verdict": step["time"]["verdict"]} | change
+                names | {"compiler": "", "flags": "", "against": None, "verdict": step["time"]["verdict"]} | effect
             )
     return max(session["started"] for session in page["sessions"]), cells, contrasts
 
@@ -340,7 +340,8 @@ def table_and_picture(study):
         f"{column} {', '.join(sorted({campaigns[row['experiment']]['date'] for row in table['rows'] if figure(campaigns, row)}))}"
         for column, campaigns in data.items()
     ]
-    lines += ["", f"Measured: {'; '.join(dates)}, by `casebook/results.py measure {study}`. Commands, what else ran and all other cells are in the JSON files of [results/](results/)."]
+    kept_in = "Commands, what else ran and all other cells are in the JSON files of [results/](results/)."
+    lines += ["", f"Measured: {'; '.join(dates)}, by `casebook/results.py measure {study}`. {kept_in}"]
     if not drawn:
         return "\n".join(lines), None
     lines += ["", f"![{table['title']}](results/by_processor.svg)"]

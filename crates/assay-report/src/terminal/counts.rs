@@ -52,7 +52,11 @@ fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
     let uncounted: Vec<(&PageCell, &str)> =
         page.cells.iter().filter_map(|cell| Some((cell, cell.uncounted.as_ref()?.reason.as_str()))).collect();
-    if events.is_empty() && uncounted.is_empty() {
+    // Where nothing that was asked for is counted, the reason stands in its place.
+    let is_silent = events.is_empty()
+        && page.cells.iter().all(|cell| cell.per_unit.is_empty())
+        && page.cells.iter().any(|cell| cell.count_note.is_some());
+    if events.is_empty() && uncounted.is_empty() && !is_silent {
         return;
     }
     sheet.heading(&format!("Events per {}", page.unit));
@@ -66,7 +70,7 @@ fn figures(page: &Page, detail: Detail, sheet: &mut Sheet) {
             sheet.paragraph(Ink::Dim, "  ", &format!("{}: --all", words::plural(left as u64, "more row")));
         }
     }
-    notes(page, detail, sheet);
+    notes(page, if is_silent { Detail::Full } else { detail }, sheet);
     for reason in distinct(uncounted.iter().map(|(_, reason)| *reason)) {
         let own: Vec<&PageCell> =
             uncounted.iter().filter(|(_, other)| *other == reason).map(|(cell, _)| *cell).collect();
@@ -303,4 +307,25 @@ fn furthest(explained: &ExplainedTimes) -> Table {
         ]);
     }
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_which_none_is_counted_leave_their_reason_and_not_a_gap() {
+        let mut page = crate::sample::page();
+        for cell in &mut page.cells {
+            cell.per_unit.clear();
+            (cell.uncounted, cell.count_note) = (None, None);
+        }
+        let brief = |page: &Page| crate::render(page, 100, false, Detail::Brief);
+        let heading = format!("Events per {}", page.unit);
+        assert!(!brief(&page).contains(&heading), "nothing was asked for");
+        page.cells[0].count_note = Some("a trace has no events of the front end".to_owned());
+        let text = brief(&page);
+        let (_, below) = text.split_once(&heading).expect("a section");
+        assert!(below.trim_start().starts_with("1 cell: a trace has no events of the front end."), "{text}");
+    }
 }

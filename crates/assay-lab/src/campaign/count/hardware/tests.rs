@@ -126,8 +126,7 @@ fn what_a_program_does_per_unit_is_counted_without_the_conversation() {
 #[test]
 fn events_of_the_front_end_have_a_walk_of_their_own_beside_the_others() {
     let folder = tempfile::tempdir().expect("a folder");
-    let [faults, _, _] = ["page-faults:u"; 3];
-    let events = software([faults; 3]);
+    let events = software(["page-faults:u"; 3]);
     if let Err(refusal) = open_here(&events) {
         return println!("skipped: {refusal}");
     }
