@@ -6,6 +6,7 @@
 //! Limits: a rotation that lacks a phase is no rotation; the caller leaves it out. Checked: by derivation, swap, drift.
 
 use super::interval::{Interval, mean_and_variance, t_interval};
+use super::margin::Margin;
 use super::paired::PlacementComparison;
 use super::rounds::RoundError;
 use super::{StatsError, student};
@@ -121,6 +122,14 @@ impl Effect {
     /// Two-sided probability of an estimate as far from 0 when there is no difference.
     pub fn p_value(&self) -> f64 {
         student::two_sided_p(self.estimate / self.standard_error(), self.error_degrees())
+    }
+
+    /// Probability of an estimate as near to 0 when the effect lies on the margin or beyond it: one-sided, the larger of both
+    /// sides. Source: two one-sided tests, Schuirmann 1987.
+    pub fn equivalence_p_value(&self, margin: Margin) -> f64 {
+        let clearance = (margin.ln() - self.estimate.abs()) / self.standard_error();
+        let half = 0.5 * student::two_sided_p(clearance, self.error_degrees());
+        if clearance > 0.0 { half } else { 1.0 - half }
     }
 
     /// The interval at two-sided level `alpha`. Errors: `ProbabilityOutOfRange`.
@@ -247,6 +256,27 @@ mod tests {
         assert!((interval.upper - 0.037_951_614_5).abs() < 1e-7, "{interval:?}");
         // scipy: ttest_1samp(x, 0).pvalue = 0.0129399174
         assert!((effect.p_value() - 0.012_939_917_4).abs() < 1e-9, "{}", effect.p_value());
+    }
+
+    #[test]
+    fn equivalence_is_tested_by_the_nearer_end_of_the_margin() {
+        // scipy: t.sf((log(1.01) - abs(estimate)) / error, degrees)
+        for (estimate, error, degrees, expected) in [
+            (0.002, 0.003, 7.0, 0.016_468_209_5),
+            (-0.004, 0.001, 11.0, 4.793_861_05e-5),
+            (0.012, 0.004, 7.0, 0.687_936_617),
+            (0.009_950_330_853_168_092, 0.002, 5.0, 0.5),
+        ] {
+            let effect = Effect::between_rotations(estimate, f64::powi(error, 2) * 8.0, degrees, 8);
+            let found = effect.equivalence_p_value(Margin::of(0.01));
+            assert!((found / expected - 1.0).abs() < 1e-7, "{estimate}: {found}");
+            // It agrees with the interval at twice the level.
+            let inside = |alpha: f64| effect.interval(alpha).unwrap().inside(Margin::of(0.01));
+            assert!(
+                found >= 0.5 || inside(2.0 * found * 1.001) && !inside(2.0 * found * 0.999),
+                "{estimate}"
+            );
+        }
     }
 
     #[test]

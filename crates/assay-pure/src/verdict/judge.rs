@@ -156,7 +156,7 @@ fn without_controls(contrast: &ObservedContrast, draft: &Draft, options: &Verdic
         .zip(draft.code)
         .map(|(as_built, code)| attribution::decompose(as_built.estimate, code.estimate));
     let detectable =
-        draft.effect.as_ref().ok().and_then(|effect| effect.minimum_detectable(draft.alpha).ok());
+        draft.effect.as_ref().ok().and_then(|effect| effect.minimum_detectable(draft.difference_alpha).ok());
     ContrastVerdict {
         candidate: contrast.candidate.clone(),
         baseline: contrast.baseline.clone(),

@@ -469,25 +469,47 @@ fn unoptimised_flags_are_a_cause_and_a_warning() {
 
 #[test]
 fn more_looks_more_contrasts_and_more_confidence_each_widen_the_interval() {
-    let contrast = Planted { ratio: 1.01, ..Planted::default() }.contrast();
-    let width = |contrasts: usize, options: &VerdictOptions| {
-        let judgement = judge(&vec![contrast.clone(); contrasts], options);
+    let width = |ratio: f64, contrasts: usize, options: &VerdictOptions| {
+        let contrast = Planted { ratio, ..Planted::default() }.contrast();
+        let judgement = judge(&vec![contrast; contrasts], options);
         let code = judgement.contrasts[0].code.unwrap();
         (code.upper - code.lower, judgement.contrasts[0].confidence_level)
     };
-    let plain = width(1, &VerdictOptions::default());
-    assert!((plain.1 - 0.99).abs() < 1e-12);
-    for (wider, level) in [
-        (width(1, &VerdictOptions { looks: 5, ..VerdictOptions::default() }), 0.998),
-        (width(1, &VerdictOptions { confidence: 0.99, ..VerdictOptions::default() }), 0.998),
-    ] {
-        assert!(wider.0 > plain.0);
-        assert!((wider.1 - level).abs() < 1e-12);
+    let more_looks = VerdictOptions { looks: 5, ..VerdictOptions::default() };
+    let more_confidence = VerdictOptions { confidence: 0.99, ..VerdictOptions::default() };
+    // Different: two-sided, and never more than a fifth of the budget, so three contrasts, which do not lend each other a spread
+    // yet, cost nothing. Equivalent: two one-sided tests with all of it, by an interval of 95 % and more.
+    for (ratio, levels) in
+        [(1.03, [0.99, 0.998, 0.998, 0.99, 0.995]), (1.0, [0.95, 0.98, 0.99, 0.966_667, 0.99])]
+    {
+        let plain = width(ratio, 1, &VerdictOptions::default());
+        let found = [
+            plain,
+            width(ratio, 1, &more_looks),
+            width(ratio, 1, &more_confidence),
+            width(ratio, 3, &VerdictOptions::default()),
+            width(ratio, 10, &VerdictOptions::default()),
+        ];
+        for ((_, level), expected) in found.into_iter().zip(levels) {
+            assert!((level - expected).abs() < 1e-6, "{ratio}: {level} {expected}");
+        }
+        assert!(found[1].0 > plain.0 && found[2].0 > plain.0 && found[3].0 >= plain.0, "{ratio}: {found:?}");
     }
-    // three contrasts do not lend each other a spread yet, and cost nothing below a fifth of the budget
-    assert_eq!(width(3, &VerdictOptions::default()), plain);
-    let ten = width(10, &VerdictOptions::default());
-    assert!((ten.1 - 0.995).abs() < 1e-12);
+}
+
+#[test]
+fn what_is_told_equal_takes_its_place_from_the_others_as_a_difference_does() {
+    let contrast = |ratio: f64, input| Planted { ratio, input, ..Planted::default() }.contrast();
+    let all = [("a", 1.0), ("b", 1.0), ("c", 1.0), ("d", 1.03), ("e", 1.3)]
+        .map(|(input, ratio)| contrast(ratio, input));
+    let judgement = judge(&all, &VerdictOptions::default());
+    let verdicts: Vec<Verdict> = judgement.contrasts.iter().map(|found| found.verdict).collect();
+    let (equal, slower) = (Verdict::Equivalent, Verdict::Slower);
+    assert_eq!(verdicts, [equal, equal, equal, slower, slower]);
+    // After two differences three are left: twice a third of 5 % for the surest, then the plain confidence.
+    for (found, expected) in judgement.contrasts.iter().zip([0.966_667, 0.95, 0.95, 0.99, 0.99]) {
+        assert!((found.confidence_level - expected).abs() < 1e-6, "{}", found.confidence_level);
+    }
 }
 
 #[test]
