@@ -66,6 +66,19 @@ fn files_in_zig_are_compiled_and_placed() {
 }
 
 #[test]
+fn what_is_compiled_for_a_processor_that_the_emulator_is_not_is_counted_in_another_build() {
+    let Some(zig) = zig() else { return };
+    let project = Copied::from_fixture("zig");
+    project.place_once();
+    project.edit("experiment.toml", "unit = ", "events = [\"instructions\"]\nunit = ");
+    trace_fixtures::plugin();
+    for cell in page(&project, &zig)["cells"].as_array().expect("cells") {
+        let executed = &cell["per_unit"]["instructions"]["value"];
+        assert!(executed.as_f64().is_some_and(|executed| executed > 0.1), "{cell}");
+    }
+}
+
+#[test]
 fn a_program_of_a_build_file_is_built_by_zig_and_placed_also_when_it_is_up_to_date() {
     let Some(zig) = zig() else { return };
     let project = Copied::from_fixture("zig");
