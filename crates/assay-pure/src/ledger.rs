@@ -72,6 +72,21 @@ words! {
     Skipped = "skipped",
 }
 
+words! {
+    /// What comparing the machine code of two variants found.
+    CodeFound:
+    /// The same instructions on the same data, with nothing else that could make a difference.
+    Proven = "proven",
+    /// The same instructions.
+    Identical = "identical",
+    /// Other instructions, but all loops are the same.
+    SameLoops = "same-loops",
+    /// Other instructions.
+    Different = "different",
+    /// It could not be compared.
+    Unknown = "unknown",
+}
+
 /// What a ledger keeps; pages call it by the verb that measures it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -22,6 +22,7 @@ pub use self::gate::GateResult;
 pub use self::interval::MedianInterval;
 pub use self::limit::{CellLimit, LimitsUsed};
 // Words that the JSON shares with what decides: defined there, spelt once.
+pub use assay_pure::experiment::spec::Clock;
 pub use assay_pure::experiment::{Axis, CacheState, Measure};
 pub use assay_pure::ledger::Stopped;
 pub use assay_pure::limits::{LimitKind, LimitSource, LimitStanding};
@@ -154,8 +155,8 @@ pub struct PageMachine {
     pub pinned_cpu: Option<u32>,
     /// The compilers that built the artifacts.
     pub compilers: Vec<PageCompiler>,
-    /// The clock that decides: "wall" or "thread_cpu".
-    pub clock: String,
+    /// The clock that decides.
+    pub clock: Clock,
     /// What reading the clocks costs.
     pub timer: TimerCosts,
     /// Further facts (governor, hypervisor, microcode), by name.

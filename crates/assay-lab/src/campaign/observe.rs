@@ -7,7 +7,7 @@ use anyhow::Result;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::matrix::{Cell, CellId};
 use assay_pure::experiment::spec::Clock;
-use assay_pure::ledger::{Flag, Stage};
+use assay_pure::ledger::{CodeFound, Flag, Stage};
 use assay_pure::pulse::{self, OwnCore, narrowed};
 use assay_pure::stats::quantile;
 use assay_pure::stats::rotation::MIN_ROTATIONS;
@@ -390,17 +390,17 @@ pub fn identical_code(
             if variant.name == experiment.baseline || found.contains_key(&key) {
                 continue;
             }
-            let identity = ledger.identity(&process.artifact, &experiment.baseline, &variant.name)?;
-            let evidence = identity.as_ref().map_or("", |identity| identity.evidence.as_str());
-            match identity.as_ref().map(|identity| identity.verdict.as_str()) {
-                Some("proven") => found.insert(key, CodeIdentity::Proven),
-                Some("identical") => found.insert(key, CodeIdentity::SameCode),
-                Some("same-loops") => {
-                    found.insert(key, CodeIdentity::SameLoops(serde_json::from_str(evidence)?))
-                }
-                Some("different") => found.insert(key, CodeIdentity::Different),
-                _ => None,
+            let Some(row) = ledger.identity(&process.artifact, &experiment.baseline, &variant.name)? else {
+                continue;
             };
+            let identity = match row.verdict {
+                CodeFound::Proven => CodeIdentity::Proven,
+                CodeFound::Identical => CodeIdentity::SameCode,
+                CodeFound::SameLoops => CodeIdentity::SameLoops(serde_json::from_str(&row.evidence)?),
+                CodeFound::Different => CodeIdentity::Different,
+                CodeFound::Unknown => continue,
+            };
+            found.insert(key, identity);
         }
     }
     Ok(found)

@@ -10,6 +10,7 @@ use crate::store::{IdentityRow, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_link::build::text::command_line;
 use assay_pure::experiment::matrix::{self, Cell};
+use assay_pure::ledger::CodeFound;
 use assay_pure::placement::identity::{self, Identity as Same};
 use assay_pure::placement::layout;
 use assay_pure::placement::same_loops::same_loops;
@@ -190,7 +191,7 @@ pub fn compare_code(
 
 /// The same code is a proof where it gets nothing but the input: what another function has prepared may differ.
 fn compare(elf: &[u8], one: &Announced, other: &Announced) -> IdentityRow {
-    let unknown = |evidence: String| IdentityRow { verdict: "unknown".into(), evidence };
+    let unknown = |evidence: String| IdentityRow { verdict: CodeFound::Unknown, evidence };
     let (first, second) = (one.entry, other.entry);
     let whole = one.kind == other.kind && matches!(one.kind, VariantKind::Call | VariantKind::Loop);
     if first == 0 || second == 0 {
@@ -202,15 +203,15 @@ fn compare(elf: &[u8], one: &Announced, other: &Announced) -> IdentityRow {
     };
     match identity::same_code_at(elf, base + first, base + second) {
         Ok(Same::Identical { note }) => IdentityRow {
-            verdict: if whole { "proven" } else { "identical" }.into(),
+            verdict: if whole { CodeFound::Proven } else { CodeFound::Identical },
             evidence: evidence(note, first == second),
         },
         Ok(Same::Different { at, .. }) => match same_loops(elf, base + first, base + second) {
             Ok(Some(loops)) => IdentityRow {
-                verdict: "same-loops".into(),
+                verdict: CodeFound::SameLoops,
                 evidence: serde_json::to_string(&loops).expect("numbers"),
             },
-            _ => IdentityRow { verdict: "different".into(), evidence: format!("from byte {at} on") },
+            _ => IdentityRow { verdict: CodeFound::Different, evidence: format!("from byte {at} on") },
         },
         Ok(Same::Unknown { reason }) => unknown(reason),
         Err(error) => unknown(error.to_string()),

@@ -343,7 +343,7 @@ impl Ledger {
     pub fn put_identity(&self, artifact: &str, first: &str, second: &str, found: &IdentityRow) -> Result<()> {
         self.write(
             "INSERT OR REPLACE INTO identity (artifact, first, second, verdict, evidence) VALUES (?,?,?,?,?)",
-            params![artifact, first, second, found.verdict, found.evidence],
+            params![artifact, first, second, found.verdict.word(), found.evidence],
         )
     }
 

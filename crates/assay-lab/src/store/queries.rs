@@ -7,7 +7,7 @@ use super::rows::{
     IdentityRow, InputRow, ProcessRow, Round,
 };
 use anyhow::{Context, Result};
-use assay_pure::ledger::{Stage, Stopped};
+use assay_pure::ledger::{CodeFound, Stage, Stopped};
 use assay_pure::verdict::CountSource;
 use rusqlite::{Row, params};
 use serde_json::Value;
@@ -160,7 +160,10 @@ impl Ledger {
     pub fn identity(&self, artifact: &str, first: &str, second: &str) -> Result<Option<IdentityRow>> {
         let sql = "SELECT verdict, evidence FROM identity WHERE artifact = ? AND first = ? AND second = ?";
         self.row("an identity", sql, params![artifact, first, second], |row| {
-            Ok(IdentityRow { verdict: row.get(0)?, evidence: row.get(1)? })
+            Ok(IdentityRow {
+                verdict: word(row, 0, CodeFound::of)?.expect("the schema wants one"),
+                evidence: row.get(1)?,
+            })
         })
     }
 

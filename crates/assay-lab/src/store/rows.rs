@@ -2,7 +2,7 @@
 
 use assay_pure::experiment::CountedEvent;
 use assay_pure::experiment::matrix::CellId;
-use assay_pure::ledger::{Flag, Stage, Stopped};
+use assay_pure::ledger::{CodeFound, Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
 use assay_pure::verdict::CountSource;
 use serde_json::Value;
@@ -241,8 +241,8 @@ pub struct NewSample {
 /// Are two variants the same machine code?
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentityRow {
-    /// proven, identical, same-loops, different or unknown.
-    pub verdict: String,
+    /// In a word.
+    pub verdict: CodeFound,
     /// What was compared, or why not.
     pub evidence: String,
 }

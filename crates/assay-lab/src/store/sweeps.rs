@@ -4,6 +4,7 @@ use super::Ledger;
 use super::ledger::{now, word};
 use anyhow::Result;
 use assay_pure::ledger::Stopped;
+use assay_pure::sweep::refine::Why;
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -49,8 +50,8 @@ pub struct SweepPoint {
     pub of: String,
     /// The key's value.
     pub at: f64,
-    /// Why it was measured: `grid`, `crossover`, `bend`.
-    pub why: String,
+    /// Why it was measured.
+    pub why: Why,
 }
 
 /// One campaign of a sweep.

@@ -1,7 +1,7 @@
 //! What is behind a step: facts of the points at its two ends, for `assay_pure::sweep::naming`.
 
 use super::asked::SweepSubject;
-use super::readings::{AGAIN, MeasuredStep, SweepSteps, SweptSeries};
+use super::readings::{MeasuredStep, SweepSteps, SweptSeries};
 use crate::campaign::count::branch_cost::machine_key;
 use crate::campaign::counted::CampaignCounts;
 use crate::campaign::{self, CampaignRequest};
@@ -13,6 +13,7 @@ use assay_pure::experiment;
 use assay_pure::inputs::Description;
 use assay_pure::stats::penalty::PredictorMemory;
 use assay_pure::sweep::naming::{StepEnd, StepFacts, others_step_too};
+use assay_pure::sweep::refine::Why;
 use assay_pure::sweep::{Curve, CurveStep, steps};
 use std::collections::HashMap;
 
@@ -43,7 +44,7 @@ pub(super) fn count(
             .kept
             .points
             .iter()
-            .filter(|point| point.why != AGAIN && ends.contains(&point.at))
+            .filter(|point| point.why != Why::Again && ends.contains(&point.at))
             .map(|point| point.input.as_str())
             .collect();
         if names.is_empty() {

@@ -182,10 +182,9 @@ fn points(family: &SweepSteps, background: &Background) -> Vec<MeasuredPoint> {
                 continue;
             }
             let description = background.description(&point.input);
-            let why = serde_json::from_value(serde_json::Value::from(point.why.as_str()));
             points.push(MeasuredPoint {
                 at: point.at,
-                why: why.unwrap_or(assay_pure::sweep::refine::Why::Grid),
+                why: point.why,
                 step: step.kept.step,
                 bytes: description.map(|description| description.bytes),
                 units: description.map(|description| description.units),

@@ -6,7 +6,7 @@
 
 use super::asked::{SweepRequest, SweepSubject};
 use super::behind;
-use super::readings::{self, AGAIN, SweepSteps};
+use super::readings::{self, SweepSteps};
 use crate::campaign::{self, CampaignRequest, MeasuringCore, shared};
 use crate::lead::{Lead, Misuse, Question};
 use crate::store::{Led, Ledger, NewSweep, SweepPoint, SweepRow, SweepStep};
@@ -246,8 +246,7 @@ impl RunningSweep<'_> {
         let mut points = Vec::new();
         for wish in wishes {
             for (of, input) in self.inputs(wish.at)? {
-                let why = serde_json::to_value(wish.why)?.as_str().unwrap_or_default().to_owned();
-                points.push(SweepPoint { input: input.name.clone(), of, at: wish.at, why });
+                points.push(SweepPoint { input: input.name.clone(), of, at: wish.at, why: wish.why });
                 experiment.inputs.push(input);
             }
         }
@@ -343,7 +342,7 @@ impl RunningSweep<'_> {
 
 /// Was it measured to confirm what others showed?
 fn is_repeat(step: &SweepStep) -> bool {
-    step.points.iter().any(|point| point.why == AGAIN)
+    step.points.iter().any(|point| point.why == Why::Again)
 }
 
 /// Values of the key in a step, whatever the number of inputs at each.

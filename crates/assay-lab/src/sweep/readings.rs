@@ -20,9 +20,6 @@ use assay_pure::verdict::effect::observe as reduce;
 use assay_pure::verdict::profile::rotation_times;
 use std::collections::BTreeSet;
 
-/// How the ledger writes that a point was measured before.
-pub(super) const AGAIN: &str = "again";
-
 /// One step with all that was measured in it.
 pub(super) struct MeasuredStep {
     /// As kept.

@@ -393,6 +393,7 @@ pub struct PlacementSpec {
 
 /// The clock that decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
     /// Monotonic wall clock, interrupted samples left out.

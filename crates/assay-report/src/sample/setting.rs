@@ -19,7 +19,7 @@ pub(crate) fn machine() -> PageMachine {
         cores: 2,
         pinned_cpu: Some(1),
         compilers: compilers(),
-        clock: "thread_cpu".to_owned(),
+        clock: Clock::ThreadCpu,
         timer: TimerCosts {
             wall_read_ns: Some(23.1),
             cpu_read_ns: Some(560.2),

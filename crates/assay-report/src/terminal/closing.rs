@@ -2,6 +2,7 @@
 
 use super::{Detail, twin_found};
 use crate::ink::Ink;
+use crate::page::Clock;
 use crate::page::{Claim, ClaimStatus, FailureKind, Page, PageFailure, Stopped};
 use crate::sheet::Sheet;
 use assay_pure::words;
@@ -162,10 +163,10 @@ fn machine(page: &Page, detail: Detail) -> String {
     let machine = &page.machine;
     let pinned = machine.pinned_cpu.map_or("not pinned".to_owned(), |cpu| format!("pinned to core {cpu}"));
     let cost = |what: &str, ns: Option<f64>| ns.map(|ns| format!("{what} {}", words::time(ns)));
-    let clock = machine.clock.replace('_', " ").replace("cpu", "CPU");
-    let (read, region) = match machine.clock.as_str() {
-        "thread_cpu" => (machine.timer.cpu_read_ns, machine.timer.region_cpu_ns),
-        _ => (machine.timer.wall_read_ns, machine.timer.region_wall_ns),
+    let timer = &machine.timer;
+    let (clock, read, region) = match machine.clock {
+        Clock::ThreadCpu => ("thread CPU", timer.cpu_read_ns, timer.region_cpu_ns),
+        Clock::Wall => ("wall", timer.wall_read_ns, timer.region_wall_ns),
     };
     let costs: Vec<String> =
         [cost("a read costs", read), cost("an empty region", region)].into_iter().flatten().collect();

@@ -5,7 +5,6 @@ use anyhow::{Context, Result};
 use assay_link::build::Compiler;
 use assay_linux::machine::Machine;
 use assay_pure::experiment::Experiment;
-use assay_pure::experiment::spec::Clock;
 use assay_pure::stats::quantile::median;
 use assay_pure::words;
 use assay_report::page;
@@ -62,10 +61,7 @@ pub(super) fn machine_of(
             .map(serde_json::from_value)
             .collect::<Result<_, _>>()
             .context("reading the campaign's compilers")?,
-        clock: match experiment.clock {
-            Clock::Wall => "wall".into(),
-            Clock::ThreadCpu => "thread_cpu".into(),
-        },
+        clock: experiment.clock,
         timer: page::TimerCosts {
             wall_read_ns: cost(|process| process.wall_read_ns),
             cpu_read_ns: cost(|process| process.cpu_read_ns),
