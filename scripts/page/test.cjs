@@ -246,13 +246,13 @@ async function content(page, name) {
     const { steps, words, texts } = await page.evaluate(() => ({
       steps: JSON.parse(document.getElementById("data").textContent).shown[0].page.steps,
       words: [...document.querySelectorAll("[aria-label='What each step brought'] tbody tr")].map((row) => row.children[3].textContent),
-      texts: [...document.querySelectorAll(".stage > svg text")].map((one) => one.textContent.replace("−", "-")),
+      texts: [...document.querySelectorAll(".stage > svg text")].map((one) => one.textContent),
     }));
     check(words.every((word) => !["open", "nothing", "only counts"].includes(word)), `${name}: words of the data: ${words.join(", ")}`);
     for (const step of steps.filter((one) => one.against === "before" && one.time?.code)) {
       const percent = (step.time.code.ratio - 1) * 100;
-      const said = texts.map((text) => /([+-]?\d[\d.,]*) % ±/.exec(text)).filter(Boolean);
-      check(said.some((found) => Math.abs(Number(found[1].replace(",", "")) - percent) <= 0.5), `${name}: the waterfall does not say ${percent.toFixed(1)} % of ${step.stage}`);
+      const said = texts.map((text) => /([+-]?\d[\d.]*) % [±(]/.exec(text)).filter(Boolean);
+      check(said.some((found) => Math.abs(Number(found[1]) - percent) <= 0.5), `${name}: the waterfall does not say ${percent.toFixed(1)} % of ${step.stage}`);
     }
   }
 }

@@ -4,7 +4,8 @@
 # The pages are of a campaign, one with a failed cell, a sweep, a comparison, a diary, a history, the machine's limits and branch sites,
 # all measured here for a second or two each (the limits for ten); of data that have no page of their own; and of the campaign's data
 # with a variant called <script>, which no experiment file may have but data of others can.
-# Pages of invented data look as in the pictures that are kept (scripts/page/kept).
+# Pages of invented data look as in the pictures that are kept (scripts/page/kept). Numbers and plurals on a page read as in Rust
+# (scripts/page/words.cjs).
 #    Use: scripts/page/test.sh [FOLDER]    FOLDER: keep the pages and a picture of each there
 #         scripts/page/test.sh --renew     draw the kept pictures anew, where a page is meant to look otherwise
 set -euo pipefail
@@ -14,6 +15,7 @@ root=$PWD
 skip() { echo "skipped: $1"; exit 0; }
 scripts/page/vendor.sh check
 command -v node > /dev/null || skip "the pages in a browser: there is no node"
+node scripts/page/words.cjs
 CHROMIUM=$(command -v chromium) || skip "the pages in a browser: there is no chromium"
 export CHROMIUM
 [ -d target/page/node_modules/axe-core ] || skip "the pages in a browser: scripts/setup.sh test installs playwright-core and axe-core"

@@ -242,7 +242,7 @@ pub fn wait(ledger: &Ledger, shards: &[Shard], tell: &mut dyn FnMut(&str)) -> Ve
                 }
                 Err(why) if !silent => {
                     silent = true;
-                    tell(&format!("Slurm does not answer ({why}); the jobs are waited for all the same"));
+                    tell(&format!("Slurm does not answer ({why}); still waiting for the jobs"));
                 }
                 Err(_) => {}
             }

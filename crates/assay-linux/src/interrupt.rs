@@ -125,7 +125,7 @@ fn end_all(bell: RawFd) {
         }
         family::kill_below(me);
         if Instant::now() >= end_at {
-            let said = b"assay: interrupted; what was going on did not end by itself. What was measured before is kept.\n";
+            let said = b"assay: interrupted; the running step was killed. Earlier measurements are kept.\n";
             // SAFETY: bytes that outlive the call; _exit does not return.
             unsafe {
                 libc::write(2, said.as_ptr().cast(), said.len());

@@ -86,7 +86,7 @@ pub(crate) fn carried(page: &Page) -> (Cow<'_, Page>, String) {
     let are = if lost == 1 { "1 difference is" } else { "differences are" };
     let count = if lost == 1 { String::new() } else { format!("{lost} ") };
     let said = format!(
-        "{count}{are} no larger than what the baseline may differ from itself ({}, twin control).",
+        "{count}{are} within the noise of the baseline compared with itself ({}, twin control).",
         words::fine_span(lower, upper)
     );
     (Cow::Owned(without), said)
@@ -163,8 +163,8 @@ fn misleading(page: &Page) -> String {
     format!("Misleading: {}{rest}", first.sentence())
 }
 
-/// "b and a execute the same loops: they differ in where these lie inside the functions; -falign-loops=64 ends that." of what
-/// was called different.
+/// "b and a execute the same loops: the difference is how these are aligned inside the functions; -falign-loops=64 removes it." of
+/// what was called different.
 fn same_loops(page: &Page) -> String {
     let mut pairs: Vec<(&str, &str)> = Vec::new();
     let differs = |contrast: &&PageContrast| matches!(contrast.verdict, Verdict::Faster | Verdict::Slower);
@@ -178,8 +178,8 @@ fn same_loops(page: &Page) -> String {
     }
     let one = |(candidate, baseline): &(&str, &str)| {
         format!(
-            "{candidate} and {baseline} execute the same loops: what differs is where these lie inside the functions, which \
-             -falign-loops=64 evens out."
+            "{candidate} and {baseline} execute the same loops: the difference is how these are aligned inside the functions; \
+             -falign-loops=64 removes it."
         )
     };
     pairs.iter().map(one).collect::<Vec<_>>().join(" ")

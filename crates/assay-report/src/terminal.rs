@@ -145,12 +145,16 @@ pub(crate) fn verdict_word(verdict: Verdict) -> (&'static str, Ink) {
 /// The word for what as-built amounts to, in its ink, and its meaning.
 pub(crate) fn says_word(says: AsBuiltSays) -> (&'static str, Ink, &'static str) {
     match says {
-        AsBuiltSays::Reversed => ("reversed", Ink::Bad, "as built has the other sign"),
-        AsBuiltSays::Ghost => ("ghost", Ink::Doubt, "as built says different, the code is equivalent"),
-        AsBuiltSays::Masked => ("masked", Ink::Doubt, "as built says equal, the code is not"),
+        AsBuiltSays::Reversed => ("reversed", Ink::Bad, "the ordinary link shows the opposite sign"),
+        AsBuiltSays::Ghost => {
+            ("ghost", Ink::Doubt, "the ordinary link shows a difference that the code does not have")
+        }
+        AsBuiltSays::Masked => {
+            ("masked", Ink::Doubt, "the ordinary link hides a difference that the code has")
+        }
         AsBuiltSays::Inflated => ("inflated", Ink::Doubt, "right sign, too large by more than a half"),
         AsBuiltSays::Deflated => ("deflated", Ink::Doubt, "right sign, too small by more than a half"),
-        AsBuiltSays::Confirmed => ("confirmed", Ink::Dim, "as built agrees"),
+        AsBuiltSays::Confirmed => ("confirmed", Ink::Dim, "the ordinary link agrees"),
     }
 }
 

@@ -299,8 +299,8 @@ pub fn learned_input(found: &Learned, unit: &str) -> page::LearnedInput {
         predictor => format!("simulated by {predictor}"),
     };
     let note = format!(
-        "the input {} is {how} by the predictor: its {} amount to {} random outcomes{memory} ({} mispredictions per {unit} on \
-         the first walk, {} on later ones, {source}); {} are enough",
+        "the input {} is {how} by the predictor: its {} are equivalent to {} random outcomes{memory} ({} mispredictions per {unit} on \
+         the first walk, {} on later ones, {source}); use at least {}",
         found.input,
         units(found.units),
         words::count(found.tosses),

@@ -136,7 +136,7 @@ fn simulate(
     store: &Path,
     facts: &mut ExperimentFacts,
 ) -> Result<()> {
-    scene.doing("which inputs does a predictor memorise?");
+    scene.doing("checking which inputs a predictor memorises");
     let deadline = Instant::now() + SIMULATING;
     let mut counts = Vec::new();
     let mut is_unknown = false;

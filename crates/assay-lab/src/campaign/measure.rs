@@ -270,7 +270,7 @@ impl RunningCampaign<'_, '_> {
             return Ok(None);
         }
         self.scene.phase("measure");
-        self.scene.doing("how many calls make a sample?");
+        self.scene.doing("choosing calls per sample");
         let estimated = self.visit_seconds > 0.0 || done.rounds_at_level > 0;
         if (self.inputs.len() < self.prepared.inputs.len() || !estimated) && !self.tune(&mut started)? {
             return Ok(None);

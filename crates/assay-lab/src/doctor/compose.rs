@@ -87,7 +87,7 @@ fn finding<F: Facts>(
         ..DoctorFinding::default()
     };
     match found.place {
-        FindingPlace::Machine => finding.place = check.title.to_lowercase(),
+        FindingPlace::Machine => finding.place = inside_a_sentence(check.title),
         FindingPlace::Experiment { label, variant, inputs } => {
             (finding.place, finding.variant, finding.inputs) = (label, variant, inputs);
         }
@@ -95,6 +95,17 @@ fn finding<F: Facts>(
     }
     finding.accepted = accept.iter().find(|entry| covers(entry, &finding)).map(|entry| entry.because.clone());
     finding
+}
+
+/// A title without its capital: "turbo". An acronym keeps its own: "SMT on the measuring core".
+fn inside_a_sentence(title: &str) -> String {
+    let mut letters = title.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), second) if second.is_none_or(|second| !second.is_uppercase()) => {
+            first.to_lowercase().collect::<String>() + &title[first.len_utf8()..]
+        }
+        _ => title.to_owned(),
+    }
 }
 
 /// Whether an entry of the file accepts a finding.
@@ -171,5 +182,17 @@ impl Results {
             checks: self.checks,
             findings: self.findings,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::inside_a_sentence;
+
+    #[test]
+    fn a_title_in_a_sentence_keeps_its_acronym() {
+        assert_eq!(inside_a_sentence("Turbo"), "turbo");
+        assert_eq!(inside_a_sentence("A busy sibling thread"), "a busy sibling thread");
+        assert_eq!(inside_a_sentence("SMT on the measuring core"), "SMT on the measuring core");
     }
 }

@@ -185,7 +185,7 @@ impl Judged<'_> {
         };
         let mut note = format!("{step} ({}) {against}", words::fine_span(lower.exp(), upper.exp()));
         if !beside.found.spread_known {
-            note += "; how much runs differ is taken to be 1 % until three earlier runs show it";
+            note += "; run-to-run noise is assumed to be 1 % until three earlier runs show it";
         } else if reading == GateReading::Undecided && lower > 0.0 && beside.found.step >= self.limit {
             let series = words::plural(self.checks as u64, "series");
             note += &format!("; among {series}, one can be this much slower by chance");
@@ -286,7 +286,9 @@ impl Judged<'_> {
         }
         for LeftOut { id, why, .. } in self.newer() {
             let judged = self.id(self.newest);
-            found.push(format!("Campaign {id} is newer, but {why}: run {judged} is judged in its place, which decides nothing."));
+            found.push(format!(
+                "Campaign {id} is newer, but {why}: run {judged} was judged instead, so the gate cannot pass."
+            ));
         }
         found
     }

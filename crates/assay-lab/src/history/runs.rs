@@ -216,7 +216,7 @@ fn warnings(unreadable: &[String], copies: u64, imports: u64) -> Vec<String> {
     }
     if copies > 0 {
         let runs = words::plural(copies, "run");
-        found.push(format!("{runs} left out: the ledgers have them twice, as copies of each other do."));
+        found.push(format!("{runs} left out: duplicates that are in more than one ledger."));
     }
     if imports > 0 {
         found.push(format!(

@@ -199,7 +199,7 @@ fn reason(body: &LoopLayout) -> String {
         span(&|at| Some(at.lines), "lines"),
         span(&|at| at.fetches, "fetches"),
         span(&|at| at.op_cache_entries, "op-cache entries"),
-        span(&|at| at.left_out, "windows outside the op cache"),
+        span(&|at| at.left_out, "windows that the op cache cannot hold"),
     ]
     .into_iter()
     .flatten()

@@ -9,6 +9,7 @@ use crate::store::{Led, Ledger};
 use anyhow::{Result, bail};
 use assay_pure::event::Event;
 use assay_pure::ledger::Stopped;
+use assay_pure::words::list;
 
 /// What is to be led.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +93,7 @@ impl Question<'_> {
             )
         } else {
             let running: Vec<String> = running.iter().map(ToString::to_string).collect();
-            let running = running.join(", ");
+            let running = list(&running);
             format!(
                 "nothing to resume: another assay process is still measuring {word} {running} of the ledger {ledger}"
             )
@@ -144,7 +145,7 @@ mod tests {
         lead("other", false).unwrap();
         assert!(
             said(lead("q", true))
-                .contains("another assay process is still measuring sweep 2, 1 of the ledger")
+                .contains("another assay process is still measuring sweep 2 and 1 of the ledger")
         );
         drop(first);
         let again = lead("q", true).unwrap();

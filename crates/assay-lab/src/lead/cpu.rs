@@ -2,6 +2,7 @@
 
 use super::{Misuse, turn};
 use anyhow::{Context, Result};
+use assay_pure::words;
 use std::sync::OnceLock;
 
 /// The processors that the lab was given. Asked for once, for it takes the measuring one from itself.
@@ -20,7 +21,7 @@ pub fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
         Some(cpu) if allowed.contains(&cpu) => cpu,
         Some(cpu) => {
             let list: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-            let message = format!("this process may not use CPU {cpu}; it may use {}", list.join(", "));
+            let message = format!("this process may not use CPU {cpu}; it may use {}", words::list(&list));
             return Err(Misuse(message).into());
         }
         None => *allowed.last().context("this process may not use any CPU")?,

@@ -20,6 +20,7 @@ use assay_pure::ledger::Stopped;
 use assay_pure::sweep::confirm;
 use assay_pure::sweep::key::{SweptKey, inputs_at};
 use assay_pure::sweep::refine::{self, WantedPoint, Why};
+use assay_pure::words;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -110,7 +111,7 @@ fn something_to_resume(asked: &SweepRequest, subjects: &[SweepSubject], ledger: 
         }
     }
     let names: Vec<&str> = subjects.iter().map(|subject| subject.sweep.name.as_str()).collect();
-    let of = format!("{} {SAME}", names.join(" or "));
+    let of = format!("{} {SAME}", words::list_or(&names));
     let none = Question { led: Led::Sweep, digest: "", of: &of, resume: true };
     Err(none.nothing(ledger, &[]).into())
 }

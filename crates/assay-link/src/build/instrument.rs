@@ -48,7 +48,7 @@ pub fn build(workshop: &Workshop, recipe: &Recipe, measured: &Artifact) -> Resul
         return Err("only x86-64 is instrumented".into());
     }
     if recipe.link_time {
-        return Err("with link-time optimisation the code comes into being in the linker".into());
+        return Err("with link-time optimisation the linker generates the code".into());
     }
     let whole = Work { workshop, recipe };
     let (mut marked, mut logging) = (Vec::new(), Vec::new());
@@ -66,7 +66,7 @@ pub fn build(workshop: &Workshop, recipe: &Recipe, measured: &Artifact) -> Resul
     let read = |path: &Path| std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
     let (measured_bytes, marked_bytes) = (read(&measured.path)?, read(&marked)?);
     if !outcomes::same_code(&measured_bytes, &marked_bytes)? {
-        return Err("assembled from the compiler's text it has other code than the measured program".into());
+        return Err("assembled from the compiler's text it differs from the measured code".into());
     }
     let table = outcomes::pair(&marked_bytes, &read(&logging)?)?;
     Ok(LoggingProgram { plain: measured.path.clone(), logging, table })

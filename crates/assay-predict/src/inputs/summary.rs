@@ -33,8 +33,8 @@ impl Description {
         lines.extend(self.history_lines());
         if has_branch_of(self) {
             lines.extend(wrapped(match self.meaning {
-                Some(ClassMeaning::Value) => "Fewest misses: of one branch on the value.",
-                _ => "Fewest misses: of one branch on whether a unit is below the one before it.",
+                Some(ClassMeaning::Value) => "Misses: lower bound for one branch on the value.",
+                _ => "Misses: lower bound for one branch on whether a unit is below the one before it.",
             }));
         }
         lines.push(String::new());
@@ -83,8 +83,7 @@ impl Description {
         let learnable = self.classes.len() > 1 && outcomes < NEVER_LEARNT;
         learnable.then(|| {
             format!(
-                "one pass is only {}: repeated, so few are memorised (a Zen 4 memorises 30,000 random outcomes, and none of \
-                 {}). Use a longer input to measure fresh data.",
+                "one pass has only {}; repeated, a predictor memorises them (Zen 4: 30,000 yes, {} no). Use a longer input to measure fresh data.",
                 plural(outcomes, "branch"),
                 count(NEVER_LEARNT)
             )
@@ -335,6 +334,6 @@ mod tests {
         let bytes = Generator::LogUniform { min_bits: 0, max_bits: 32 }.generate(100, 1).repeat(9);
         let text = describe(&bytes, Format::Varint).expect("well formed").summary_lines().join("\n");
         assert!(text.contains("\n\nwarning: the lengths repeat every 100 units (9.0 times)"), "{text}");
-        assert!(text.contains("\n\nwarning: one pass is only"), "{text}");
+        assert!(text.contains("\n\nwarning: one pass has only"), "{text}");
     }
 }

@@ -135,7 +135,7 @@ impl Bound {
     /// Why the measured time can be below this least time, in words; for one that is [`LimitStanding::Exceeded`].
     pub fn why_exceeded(&self) -> &'static str {
         match (self.limit, self.source) {
-            (LimitKind::Bytes, _) => "its bytes lay nearer than the size of its input says",
+            (LimitKind::Bytes, _) => "its data was in a nearer cache than its size suggests",
             (LimitKind::Latency, _) => "its loads did not wait for each other",
             (LimitKind::Mispredictions, LimitSource::Entropy) => {
                 "it does not branch on each unit, or the units were learned"
@@ -144,7 +144,7 @@ impl Bound {
                 "this CPU predicts better than the model, or resolves these branches early"
             }
             (LimitKind::Instructions | LimitKind::Branches, _) => {
-                "more of them are fused or left out than in the loops measured"
+                "the CPU fuses or eliminates more of them than in assay's loops"
             }
         }
     }
@@ -264,8 +264,12 @@ fn mispredictions(row: &MeasuredRow, limits: &Limits) -> Vec<Bound> {
         Some(_) => LimitStanding::Leaves,
         None => LimitStanding::Assumed,
     };
-    let by_entropy =
-        bound(LimitKind::Mispredictions, LimitSource::Entropy, floor * penalty, made_of(floor, "by entropy"));
+    let by_entropy = bound(
+        LimitKind::Mispredictions,
+        LimitSource::Entropy,
+        floor * penalty,
+        made_of(floor, "estimated from the input's entropy"),
+    );
     found.push(Bound { standing, ..by_entropy });
     found
 }
@@ -314,7 +318,7 @@ mod tests {
         );
         let found = binding(&row, &sample::limits());
         assert_eq!(found[0].made_of, "0.85 mispredictions simulated, 5.00 ns each");
-        assert_eq!(found[1].made_of, "0.80 mispredictions by entropy, 5.00 ns each");
+        assert_eq!(found[1].made_of, "0.80 mispredictions estimated from the input's entropy, 5.00 ns each");
         assert_eq!(found[2].made_of, "20.0 instructions, 5.00 a cycle at best");
         assert_eq!(found[3].made_of, "3.00 branches, 0.12 ns each at best");
         assert_eq!(found[4].made_of, "3.00 bytes read, 100 per ns from L2");

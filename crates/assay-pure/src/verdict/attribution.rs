@@ -65,7 +65,7 @@ pub fn placement(
     }
     if let Some(range) = alone {
         evidence.push_str(&format!(
-            "; by the {} other links a place makes {} to {}: something else may have slowed this one, so measure again",
+            "; the {} other links allow a difference of {} to {}: something else may have slowed this one, so measure again",
             range.links,
             percent(range.least),
             percent(range.most)
@@ -197,7 +197,7 @@ fn loops_named(loops: &[SharedLoop]) -> String {
 fn loop_placement(apart: &SharedLoop, [candidate, baseline]: [&str; 2], explained: bool) -> String {
     format!(
         "; a loop begins {} bytes past a multiple of {ENTRY_STEP} in {candidate} and {} in {baseline}, wherever the functions lie: {} \
-         placement that no order of functions changes; -falign-loops=64 places both alike",
+         loop alignment, which reordering functions cannot change; -falign-loops=64 places both alike",
         apart.second % ENTRY_STEP,
         apart.first % ENTRY_STEP,
         if explained { "the difference is" } else { "a part of the difference may be" }

@@ -216,7 +216,7 @@ fn prediction(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) ->
         }));
     }
     (share <= -LEAST_SHARE)
-        .then(|| CountPart::Against(format!("{counts}: prediction works against the difference")))
+        .then(|| CountPart::Against(format!("{counts}: mispredictions point the other way")))
 }
 
 /// "90 % to 98 % over predictors and the penalty's interval".
@@ -267,7 +267,7 @@ fn work(found: &ContrastVerdict, sides: &Sides<'_>, difference_ns: f64) -> Optio
         }));
     }
     (share <= -LEAST_SHARE)
-        .then(|| CountPart::Against(format!("{priced}: work speaks against the difference")))
+        .then(|| CountPart::Against(format!("{priced}: instruction counts point the other way")))
 }
 
 /// Nanoseconds per instruction of the baseline outside its mispredictions; unknown where its mispredictions alone would take
@@ -411,12 +411,12 @@ pub(super) mod tests {
         assert_eq!(found.causes.iter().map(|cause| cause.cause).collect::<Vec<_>>(), [Cause::Prediction]);
         // 8 - 0.8 · 5 over 12: a third of a ns; 12 more are +4 ns.
         assert!(
-            found.reasons[0].contains("+4.00 ns of -4.00 ns: work speaks against the difference."),
+            found.reasons[0].contains("+4.00 ns of -4.00 ns: instruction counts point the other way."),
             "{found:?}"
         );
         let slower = explained(&candidate, &baseline, Verdict::Slower, 1.5);
         assert_eq!(slower.causes.iter().map(|cause| cause.cause).collect::<Vec<_>>(), [Cause::Work]);
-        assert!(slower.reasons[0].contains("prediction works against the difference."), "{slower:?}");
+        assert!(slower.reasons[0].contains("mispredictions point the other way."), "{slower:?}");
     }
 
     #[test]

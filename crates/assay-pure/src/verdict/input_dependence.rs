@@ -88,7 +88,7 @@ pub fn input_cause(
             cause: Cause::Input,
             share: None,
             evidence: format!(
-                "{what}: {} here ({}), but {}; the intervals do not meet",
+                "{what}: {} here ({}), but {}; the intervals do not overlap",
                 percent(own.ratio.ln()),
                 contrast.input,
                 list(&said)

@@ -125,8 +125,8 @@ pub fn flips(
         cause: Cause::Input,
         share: None,
         evidence: format!(
-            "{} is memorised by the predictor, which spares {} {} and {} {} of mispredictions: {} here \
-             would be about {} on data never seen",
+            "{} is memorised by the predictor, which saves {} {} and {} {} of mispredictions: the \
+             effect here is {}, on fresh data about {}",
             found.input,
             found.between().name(Side::Baseline),
             crate::words::time(spared_baseline),
@@ -230,8 +230,12 @@ mod tests {
         // 2 ns and 2.5 ns; fresh 2 + 0.8 · 5 = 6 and 2.5: ratio 0.4167.
         let found = flips(&slower, (&bmi2, &branch), 2.0, penalty(), Margin::of(0.01)).expect("it turns");
         assert_eq!(found.cause, Cause::Input);
-        assert!(found.evidence.contains("+25.0 % here would be about -58.3 %"), "{}", found.evidence);
-        assert!(found.evidence.contains("spares branch 4.00 ns and bmi2 0 ns"), "{}", found.evidence);
+        assert!(
+            found.evidence.contains("the effect here is +25.0 %, on fresh data about -58.3 %"),
+            "{}",
+            found.evidence
+        );
+        assert!(found.evidence.contains("saves branch 4.00 ns and bmi2 0 ns"), "{}", found.evidence);
         let faster = contrast(Verdict::Faster, 0.8);
         assert_eq!(flips(&faster, (&bmi2, &branch), 2.0, penalty(), Margin::of(0.01)), None, "faster still");
         let equal = contrast(Verdict::Equivalent, 1.25);

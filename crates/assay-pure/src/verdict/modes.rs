@@ -307,19 +307,18 @@ fn evidence(contrast: &ObservedContrast, found: &ContrastModes) -> String {
             " per unit",
             "visit",
             "between visits to one process, where nothing has moved",
-            "an ordinary long run reports the mix,",
+            "an ordinary long run reports an average of the modes,",
         ),
         Visits::Run { relinked, .. } => (
             "",
             "run",
             if *relinked {
-                "between runs of one link, in which no code has moved: with what a process draws, its addresses, stack and \
-                 environment, or with what else the machine does"
+                "between runs of one link, in which no code has moved, because of random addresses, stack and environment, or \
+                 other load"
             } else {
-                "between runs of one program: with what a process draws, its addresses, stack and environment, or with what else \
-                 the machine does"
+                "between runs of one program, because of random addresses, stack and environment, or other load"
             },
-            "without a look at single runs one reports the mix,",
+            "without looking at single runs one reports an average of the modes,",
         ),
     };
     let level = |value: f64| match &contrast.visits {

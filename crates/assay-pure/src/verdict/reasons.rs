@@ -178,7 +178,7 @@ pub(super) fn sign_of_one_place(contrast: &ObservedContrast, found: &ContrastVer
     (rest * code.ratio.ln() < 0.0).then(|| {
         let (candidate, baseline) = found.between().names();
         format!(
-            "Without the start at which either is slowest {candidate} takes {} than {baseline}: the sign of the mean comes from a single place, where a loop of one side is badly placed, so no verdict is given. -falign-loops=64 shows the code alone.",
+            "Without each side's slowest offset {candidate} takes {} than {baseline}: the sign depends on one badly aligned loop, so no verdict is given. -falign-loops=64 shows the code alone.",
             more_or_less(rest)
         )
     })

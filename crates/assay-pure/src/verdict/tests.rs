@@ -186,7 +186,7 @@ fn a_link_that_is_slower_than_any_place_makes_it_does_not_make_placement_the_cau
     let ghost = slowed(1.0);
     assert_eq!(ghost.as_built_says, Some(AsBuiltSays::Ghost));
     let evidence = &ghost.causes[0].evidence;
-    assert!(evidence.contains("by the 32 other links a place makes -0.49 % to +0.51 %"), "{evidence}");
+    assert!(evidence.contains("the 32 other links allow a difference of -0.49 % to +0.51 %"), "{evidence}");
     assert!(evidence.contains("something else may have slowed this one"), "{evidence}");
 }
 

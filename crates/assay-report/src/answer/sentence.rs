@@ -292,7 +292,7 @@ fn lead(classes: &[InputClass], open: bool, asked: Asked) -> &'static str {
         (true, false, Asked::WhetherSlower) | (false, true, Asked::WhetherFaster) => "No: ",
         _ if has(InputClass::Same) => "On some inputs: ",
         (true, false, Asked::WhetherFaster) | (false, true, Asked::WhetherSlower) if undecided => {
-            "Yes, as far as decided: "
+            "Yes, where decided: "
         }
         (true, false, Asked::WhetherFaster) | (false, true, Asked::WhetherSlower) => "Yes: ",
         _ => "",

@@ -46,8 +46,8 @@ fn claims_nothing_that_the_twin_control_does_not_carry() {
     (page.twin_control.lower, page.twin_control.upper) = (Some(0.94), Some(1.093));
     assert_eq!(
         answer(&page),
-        "Undecided: table against branch on all-1 (gcc-12). 1 difference is no larger than what the baseline may differ from \
-         itself (-6.0 % to +9.3 %, twin control)."
+        "Undecided: table against branch on all-1 (gcc-12). 1 difference is within the noise of the baseline compared \
+         with itself (-6.0 % to +9.3 %, twin control)."
     );
     page.contrasts[0] = table("all-1", "gcc-12", SLOWER, 1.2);
     assert_eq!(answer(&page), "No: table takes 20 % more time than branch on all-1 (gcc-12).");
@@ -195,7 +195,7 @@ fn tells_of_contrasts_that_one_build_leaves_open() {
     ];
     assert_eq!(
         asked("Is table faster than branch?", contrasts),
-        "Yes, as far as decided: table takes 12 % less time than branch on p80, undecided on p80 with clang-16 \
+        "Yes, where decided: table takes 12 % less time than branch on p80, undecided on p80 with clang-16 \
          (gcc-12 and clang-16)."
     );
 }
@@ -319,7 +319,7 @@ fn many_contrasts_hide_none_that_is_undecided() {
     }
     assert_eq!(
         asked("Is table faster than branch?", contrasts),
-        "Yes, as far as decided: table takes 20 % less time than branch on all 9 inputs, 3 contrasts undecided (gcc-11, gcc-12, \
+        "Yes, where decided: table takes 20 % less time than branch on all 9 inputs, 3 contrasts undecided (gcc-11, gcc-12, \
          clang-16 and clang-19)."
     );
 }

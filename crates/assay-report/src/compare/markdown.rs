@@ -49,7 +49,7 @@ pub fn markdown(page: &ComparePage, pictures: &[PictureReference]) -> String {
     }
     text += &format!(
         "\n<sub>Code effect: mean over {} rotations of 4 placements, with its interval at {} for all benchmarks together. As \
-         built: the one link that each build made. Margin {}.</sub>\n",
+         built: each binary exactly as its build linked it. Margin {}.</sub>\n",
         page.measured.rotations,
         words::confidence(page.measured.confidence),
         words::asked(page.measured.minimum_effect)

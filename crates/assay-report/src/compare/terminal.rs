@@ -57,12 +57,14 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
         [baseline, candidate] => {
             let over = match page.method {
                 Method::Placements => "code effect: mean over placements",
-                Method::Surroundings => "code effect: mean over surroundings of the process",
+                Method::Surroundings => {
+                    "code effect: mean over random environment sizes and stack offsets, with and without address randomisation"
+                }
             };
             let legend = format!(
                 "Slower first, then faster, misleading, undecided, equivalent. Time in {} relative to {}: -12 % takes 12 % \
-                 less, +12 % takes 12 % more. {over}, ± its interval at {} for all benchmarks together. as built: the one \
-                 link that each build made.",
+                 less, +12 % takes 12 % more. {over}, ± its interval at {} for all benchmarks together. as built: each \
+                 binary exactly as its build linked it.",
                 candidate.name,
                 baseline.name,
                 words::confidence(page.measured.confidence)
@@ -428,10 +430,10 @@ fn closing(page: &ComparePage, sheet: &mut Sheet) {
 
 fn twin(page: &ComparePage) -> &'static str {
     match page.twin_control.verdict {
-        TwinVerdict::Equivalent => "twin control passed: the baseline equals itself over disjoint rotations",
-        TwinVerdict::Different => {
-            "twin control failed: the baseline differs from itself over disjoint rotations"
+        TwinVerdict::Equivalent => {
+            "twin control passed: the baseline compared with itself shows no difference"
         }
+        TwinVerdict::Different => "twin control failed: the baseline compared with itself shows a difference",
         TwinVerdict::Undecided => {
             "twin control undecided: too few rotations to compare the baseline with itself"
         }

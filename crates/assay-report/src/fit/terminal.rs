@@ -83,7 +83,7 @@ fn recorded(page: &FitPage, sheet: &mut Sheet) {
 fn side_by_side(closeness: &Closeness, sheet: &mut Sheet) {
     sheet.heading("A simulated decoding loop on both streams, per unit");
     figures(closeness, sheet);
-    sheet.heading("What the previous lengths do not determine, per unit");
+    sheet.heading("Entropy and fewest misses given the previous lengths, per unit");
     let mut table = Table::new(
         ["previous", "bits, recorded", "bits, fitted", "misses, recorded", "misses, fitted"]
             .into_iter()

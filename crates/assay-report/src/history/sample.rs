@@ -134,6 +134,9 @@ fn gate() -> GatePage {
         reading: GateReading::Undecided,
         run: Some(10),
         checks: vec![check],
-        notes: vec!["Campaign 13 is newer, but did not end: run 11 is judged in its place.".into()],
+        notes: vec![
+            "Campaign 13 is newer, but did not end: run 11 was judged instead, so the gate cannot pass."
+                .into(),
+        ],
     }
 }

@@ -135,7 +135,7 @@ fn loop_at(page: &LayoutPage, function: &FunctionLayout, body: &LoopLayout, shee
     columns.push(Column::right("windows"));
     if ruled {
         columns.extend([Column::right("fetches"), Column::right("op cache"), Column::right("entries")]);
-        columns.push(Column::right("left out"));
+        columns.push(Column::right("uncached"));
     }
     columns.push(Column::right("borders").optional(1));
     columns
@@ -256,8 +256,15 @@ fn host(page: &LayoutPage, sheet: &mut Sheet) {
         None => format!("{}: how it fetches code is unknown, so only addresses are shown.", page.host.cpu),
     };
     sheet.labelled(Ink::Dim, "host  ", &text);
-    let text = "@64, @32: offset in the 64-byte line and the 32-byte window. borders: branches that cross or end at a 32-byte \
-                border. entries: of the op cache, at least (counted in instructions). left out: windows outside the op \
-                cache. Marked figures are worse than at the best offset.";
-    sheet.labelled(Ink::Dim, "      ", text);
+    let cached = match page.host.rule {
+        Some(_) => {
+            " entries: of the op cache, at least (counted in instructions). uncached: windows that the op cache cannot hold."
+        }
+        None => "",
+    };
+    let text = format!(
+        "@64, @32: offset in the 64-byte line and the 32-byte window. borders: branches that cross or end at a 32-byte \
+         border.{cached} Marked figures are worse than at the best offset."
+    );
+    sheet.labelled(Ink::Dim, "      ", &text);
 }

@@ -150,7 +150,7 @@ pub(crate) fn limits(cell: usize) -> Vec<CellLimit> {
     use {LimitKind as K, LimitSource as F, LimitStanding as S};
     let bytes = |share| limit(K::Bytes, F::Given, share, S::Leaves, "2.76 bytes read, 96.2 per ns from L3");
     let misses = "0.23 mispredictions simulated, 5.41 ns each";
-    let floor = "0.23 mispredictions by entropy, 5.41 ns each";
+    let floor = "0.23 mispredictions estimated from the input's entropy, 5.41 ns each";
     let work = |share, standing| {
         limit(K::Instructions, F::Counted, share, standing, "11.2 instructions, 6.12 a cycle at best")
     };

@@ -137,29 +137,43 @@ fn nothing(page: &StagesPage) -> Vec<String> {
     told
 }
 
-/// "The last stage, final, takes 1.31 times the time of glibc in alloc, and 1.20 times its branches."
+/// "The last stage, final, takes 31 % more time and executes 20 % more branches than glibc in alloc."
 fn distance(page: &StagesPage) -> Vec<String> {
     let Some(last) = page.last_stage() else { return Vec::new() };
     let held = page.steps.iter().filter(|step| step.against == Against::Reference && step.stage == last.name);
     let mut told: Vec<String> = Vec::new();
     for step in held {
-        let time = step
-            .time
-            .as_ref()
-            .and_then(|time| time.code)
-            .map(|code| format!("{} times the time", words::short(code.ratio)));
-        let branches = count(Some(step), "branches")
-            .and_then(|count| count.ratio)
-            .map(|ratio| format!("{} times the branches", words::short(ratio)));
-        let both: Vec<String> = time.into_iter().chain(branches).collect();
-        if !both.is_empty() {
-            told.push(format!("{} of {} in {}", words::list(&both), step.baseline, step.role));
-        }
+        let time = step.time.as_ref().and_then(|time| time.code).map(|code| code.ratio);
+        let branches = count(Some(step), "branches").and_then(|count| count.ratio);
+        let time = time.map(|ratio| compared(ratio, "takes", ["less", "as much", "more"], "time"));
+        let branches =
+            branches.map(|ratio| compared(ratio, "executes", ["fewer", "as many", "more"], "branches"));
+        let both: Vec<(String, &str)> = time.into_iter().chain(branches).collect();
+        let clause = match both.as_slice() {
+            [] => continue,
+            [(first, than), (second, same)] if than == same => {
+                format!("{first} and {second} {than} {}", step.baseline)
+            }
+            [(first, than), (second, as_it)] => {
+                format!("{first} {than} {} and {second} {as_it} it", step.baseline)
+            }
+            [(only, than), ..] => format!("{only} {than} {}", step.baseline),
+        };
+        told.push(format!("{clause} in {}", step.role));
     }
     match told.as_slice() {
         [] => Vec::new(),
-        told => vec![format!("The last stage, {}, takes {}.", last.name, told.join("; "))],
+        told => vec![format!("The last stage, {}, {}.", last.name, told.join("; it "))],
     }
+}
+
+/// "takes 3 % more time" and "than", or "executes as many branches" and "as".
+fn compared(ratio: f64, verb: &str, [less, same, more]: [&str; 3], what: &str) -> (String, &'static str) {
+    if ratio == 1.0 {
+        return (format!("{verb} {same} {what}"), "as");
+    }
+    let which = if ratio < 1.0 { less } else { more };
+    (format!("{verb} {} {which} {what}", words::fraction(ratio - 1.0)), "than")
 }
 
 fn open(page: &StagesPage) -> Option<String> {

@@ -309,7 +309,7 @@ fn closing(page: &StagesPage, sheet: &mut Sheet) {
     sheet.paragraph(
         Ink::Dim,
         "",
-        "Times are compared within a session only, because only there builds take turns. A new stage is therefore measured \
+        "Times are compared within a session only, because only there the builds are interleaved. A new stage is therefore measured \
          together with the one before it, the first one and the references.",
     );
     for session in &page.sessions {

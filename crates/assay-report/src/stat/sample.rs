@@ -138,8 +138,9 @@ pub fn without_counters() -> StatPage {
 fn counted_events() -> Vec<EventRow> {
     let mut misses = counted("branch-misses", Scope::User, &[8_904_113.0, 8_911_002.0, 8_897_771.0]);
     misses.counted_share = Some(0.42);
-    misses.reason =
-        Some("on a counter for 42 % of the time, so this is a part; --scale extrapolates".to_owned());
+    misses.reason = Some(
+        "counted 42 % of the time (multiplexed), so the figure is too low; --scale extrapolates".to_owned(),
+    );
     let mut clock = counted("task-clock", Scope::User, &[151_200_000.0, 153_900_000.0, 150_100_000.0]);
     clock.unit = "ns".to_owned();
     clock.label = "task-clock".to_owned();

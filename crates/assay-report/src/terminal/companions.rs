@@ -76,9 +76,8 @@ fn table(found: &[(&PageCell, &CompanionFunction, f64)]) -> Table {
 }
 
 fn names(companion: &CompanionFunction) -> String {
-    let named: Vec<String> = companion.functions.iter().take(NAMED).map(|name| short(name)).collect();
-    match companion.functions.len().saturating_sub(NAMED) {
-        0 => named.join(" or "),
-        more => format!("{} or {more} more", named.join(", ")),
-    }
+    let mut named: Vec<String> = companion.functions.iter().take(NAMED).map(|name| short(name)).collect();
+    let more = companion.functions.len().saturating_sub(NAMED);
+    named.extend((more > 0).then(|| format!("{more} more")));
+    words::list_or(&named)
 }

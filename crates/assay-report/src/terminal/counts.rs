@@ -143,7 +143,7 @@ fn legend<'a>(counts: impl Iterator<Item = &'a Count> + Clone, events: &[(&str, 
     let misses = simulated.map_or(String::new(), |predictor| {
         format!("; mispredictions are simulated by {predictor}, not counted")
     });
-    format!("{}, {}{misses}.", names.join(" / "), sources.join(" or "))
+    format!("{}, {}{misses}.", names.join(" / "), words::list_or(&sources))
 }
 
 /// A row per input and build, a column per variant; and how many rows are left out.
@@ -189,7 +189,7 @@ fn cost(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let Some(cost) = &page.branch_cost else { return };
     let memory = match (cost.learned_outcomes, cost.unlearned_outcomes.filter(|_| detail == Detail::Full)) {
         (Some(learned), Some(unlearned)) => format!(
-            " Its predictor memorises {} random outcomes, and none of {}.",
+            " Its predictor memorises up to {} random outcomes, and nothing of a sequence of {}.",
             words::count(learned),
             words::count(unlearned)
         ),

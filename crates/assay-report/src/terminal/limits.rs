@@ -123,13 +123,13 @@ fn table(page: &Page, cells: &[&PageCell], detail: Detail) -> Table {
 
 fn name(limit: &CellLimit) -> String {
     let name = limit.limit.name();
-    if limit.source == LimitSource::Entropy { format!("{name} by entropy") } else { name.to_owned() }
+    if limit.source == LimitSource::Entropy { format!("{name} (from entropy)") } else { name.to_owned() }
 }
 
 fn other(limit: &CellLimit) -> String {
     let text = format!("{} {}", name(limit), words::fraction(limit.share));
     match limit.standing {
-        LimitStanding::Assumed => format!("{text} if it branches on each unit"),
+        LimitStanding::Assumed => format!("{text} assuming one branch per unit"),
         LimitStanding::Exceeded => format!("{text} (exceeded)"),
         LimitStanding::Binds | LimitStanding::Leaves => text,
     }

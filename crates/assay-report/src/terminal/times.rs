@@ -244,7 +244,7 @@ fn strip(times: &[Option<f64>]) -> String {
     times.iter().flat_map(|time| [block(time); 2]).collect()
 }
 
-/// What the times of cells that move go with: the medians of the parts, and the cell of which the start explains least.
+/// What the times of cells that move go with: the medians of the parts, and the cell of which the start offset explains least.
 fn explained(page: &Page, detail: Detail) -> Option<String> {
     let margin = Margin::of(page.campaign.minimum_effect);
     let moving = page.cells.iter().filter(|cell| margin.is_exceeded_by(1.0 + spread(cell)));
@@ -258,7 +258,7 @@ fn explained(page: &Page, detail: Detail) -> Option<String> {
     let cells = words::plural(shares.len() as u64, "cell");
     let fewest = if detail == Detail::Full {
         format!(
-            " The start explains least, {}, of {} on {}, {}.",
+            " The start offset explains least ({}) for {} on {}, {}.",
             words::fraction(least.offset),
             cell.variant,
             cell.input,

@@ -250,9 +250,9 @@ impl Replay {
     /// stream; so the walk begins at that branch.
     fn begin(&mut self, record: &MarkRecord, observer: &mut impl Observer) -> Result<(), String> {
         self.moved = record.anchor.wrapping_sub(self.anchor);
-        let site = *self.numbered.get(&(record.word >> 8)).ok_or("its log begins with no mark")?;
+        let site = *self.numbered.get(&(record.word >> 8)).ok_or("its log lacks its start mark")?;
         if record.what != 1 {
-            return Err("its log begins with no mark".into());
+            return Err("its log lacks its start mark".into());
         }
         let length = self.instruction(site)?.0;
         let behind = self.stretch(site + u64::from(length))?;
@@ -340,7 +340,7 @@ impl Replay {
                     instructions = 0;
                     address = target;
                     if passed.len() > ENDLESS {
-                        return Err(format!("from {start:#x} code goes in circles"));
+                        return Err(format!("from {start:#x} code loops without a logged branch"));
                     }
                 }
                 Flow::Branch { .. } | Flow::SystemCall | Flow::Unknown => {

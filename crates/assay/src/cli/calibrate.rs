@@ -314,7 +314,7 @@ fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
     }
     text.push_str(
         "\nmissed: a real difference called equivalent; false: the same work called different\n\
-         twin decided: campaigns in which the baseline was compared with itself to an end\n\
+         twin decided: campaigns whose twin control reached a verdict\n\
          in brackets: the 95 % interval of the share, in % (Wilson)\n",
     );
     text + &wrong_verdicts(trials)

@@ -44,7 +44,7 @@ pub struct SweepArguments {
     /// Equal differences or equal ratios between points
     #[arg(long, help_heading = RANGE, value_name = "SCALE", requires = "key", value_parser = ["linear", "geometric"])]
     pub scale: Option<String>,
-    /// Width of a crossover to reach: a number in the key's unit, or '5 %'
+    /// Target width of the crossover interval: a number in the key's unit, or '5 %'
     #[arg(long, help_heading = RANGE, value_name = "WIDTH", requires = "key")]
     pub tolerance: Option<String>,
     /// Maximum number of points added after the first step; overrides the file

@@ -111,7 +111,7 @@ fn walk(
         let walked = worker.walk(variant, &request).map_err(|fault| why(&fault))?;
         let allocated = walked.allocated.ok_or_else(|| {
             CutShort::Other(
-                "allocations cannot be counted: nothing stands between the program and its allocator (link it dynamically \
+                "allocations cannot be counted: the counting allocator was not called (link the program dynamically \
                  and without an allocator of its own; build it again with this version's assay.h or assay-harness)"
                     .to_owned(),
             )

@@ -158,7 +158,8 @@ impl<'a> Counting<'a> {
         meaning: &'a dyn Fn(&[u64]) -> PassCounts,
     ) -> Result<Counting<'a>, CutShort> {
         if kind == VariantKind::Fresh {
-            let reason = "the processor's counters cannot tell the calls of a fresh variant from making and dropping its states";
+            let reason =
+                "the processor's counters cannot separate a fresh variant's calls from setup and teardown";
             return Err(CutShort::Other(reason.to_owned()));
         }
         let counters =

@@ -7,6 +7,7 @@
 //! Checked by: made-up times below; loops of a shell by work and by the clock, on a quiet machine (ignored otherwise).
 
 use super::{Adapter, BenchCommand, BenchRun, Surroundings, VisitError, execute};
+use assay_pure::words::fraction;
 use std::path::Path;
 use std::time::Duration;
 
@@ -51,11 +52,11 @@ pub fn runs_for_fixed_time(
         RunTimes { elapsed: seconds(ran.elapsed), cpu: seconds(ran.cpu), stopped: seconds(ran.paused) };
     Ok(is_by_the_clock(plain, stopped).then(|| {
         format!(
-            "it runs for a fixed time: stopped for {:.1} s, it took {:.1} s instead of {:.1} s, and used {:.0} % less CPU time",
+            "it runs for a fixed time: stopped for {:.1} s, it took {:.1} s instead of {:.1} s, and used {} less CPU time",
             stopped.stopped,
             stopped.elapsed,
             plain.elapsed,
-            (1.0 - stopped.cpu / plain.cpu) * 100.0
+            fraction(1.0 - stopped.cpu / plain.cpu)
         )
     }))
 }

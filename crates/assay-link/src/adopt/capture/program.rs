@@ -39,7 +39,7 @@ impl std::fmt::Display for PlacementLimit {
 pub struct BuiltObjects {
     /// Their sections of code.
     pub pieces: Vec<OrderedSection>,
-    /// Some of the code comes into being in the linker.
+    /// The linker generates some of the code.
     pub link_time: bool,
     /// An ELF file of the link, which tells the machine.
     pub model: Option<Vec<u8>>,

@@ -308,7 +308,7 @@ fn refused_directive(name: &str, operands: &str) -> Result<(), &'static str> {
         ".intel_syntax" => Err("only AT&T's syntax is read"),
         ".code32" | ".code16" => Err("only 64-bit code is read"),
         ".section" if operands.starts_with(".gnu.lto") || operands.starts_with("\".gnu.lto") => {
-            Err("with link-time optimisation the code comes into being in the linker")
+            Err("with link-time optimisation the linker generates the code")
         }
         _ => Ok(()),
     }

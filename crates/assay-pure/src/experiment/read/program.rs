@@ -6,6 +6,7 @@ use super::entries::refuse_repeats;
 use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::{convert, schema};
 use crate::experiment::spec::{CargoTarget, OwnBuild, PlacementSpec, Program};
+use crate::words::list_or;
 
 /// Bytes of a cache line: paddings repeat their effect after so many.
 const LINE_BYTES: i64 = 64;
@@ -107,7 +108,7 @@ fn foreign_keys(reader: &mut TomlReader, program: &TomlTable, way: &str) {
         if program.has(key) && !own.contains(&key) {
             let owners = WAYS.iter().filter(|(_, keys)| keys.contains(&key));
             let owners: Vec<String> = owners.map(|(way, _)| format!("`program.{way}`")).collect();
-            let message = format!("`program.{key}` goes with {} only", owners.join(" or "));
+            let message = format!("`program.{key}` goes with {} only", list_or(&owners));
             reader.complain_of(program, key, message);
         }
     }

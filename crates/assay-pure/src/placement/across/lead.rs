@@ -324,6 +324,6 @@ fn thread(a: Option<(&str, u64)>, b: Option<(&str, u64)>, equal: bool) -> Result
             }
         }
         _ if equal => Ok(()),
-        _ => NotSame::unknown("a variable of the thread without a name"),
+        _ => NotSame::unknown("an unnamed thread-local variable"),
     }
 }

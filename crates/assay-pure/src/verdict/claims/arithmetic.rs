@@ -5,6 +5,7 @@ use super::finding::{ClaimFinding, Standing, tolerance};
 use super::scope;
 use crate::experiment::{ClaimSpec, Says};
 use crate::stats::margin::Margin;
+use crate::words;
 
 /// A change that its own numbers reproduce to one percentage point is only rounded.
 const ROUNDING: f64 = 0.01;
@@ -141,7 +142,7 @@ fn of_rate(claim: &ClaimSpec, rate: f64, facts: &InputFacts) -> ClaimFinding {
     };
     let counted = branches + OTHER_BRANCHES;
     let least = floor / counted;
-    let least_text = format!("{:.1} % of the branches", 100.0 * least);
+    let least_text = format!("{} of the branches", words::fraction(least));
     if rate * (1.0 + tolerance(claim)) >= least {
         return possible(facts, least_text);
     }
@@ -149,11 +150,11 @@ fn of_rate(claim: &ClaimSpec, rate: f64, facts: &InputFacts) -> ClaimFinding {
         return learned(facts, least_text);
     }
     against(format!(
-        "impossible on {}: its outcomes are independent, no predictor misses less than {floor:.3} per unit, which is {:.1} % of the {branches:.2} branches of the decoder and {:.1} % even if a loop, a call and a return are counted too; the claim says {:.1} %",
+        "impossible on {}: its outcomes are independent, no predictor misses less than {floor:.3} per unit, which is {} of the {branches:.2} branches of the decoder and {} even if a loop, a call and a return are counted too; the claim says {}",
         facts.name,
-        100.0 * floor / branches,
-        100.0 * least,
-        100.0 * rate
+        words::fraction(floor / branches),
+        words::fraction(least),
+        words::asked(rate)
     ))
 }
 

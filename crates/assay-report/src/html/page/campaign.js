@@ -109,7 +109,7 @@ function toldOnce(reasons, causes) {
 function modeTable({ contrast, sides, unit }) {
   const { modes } = contrast;
   const shares = modes.slow_share_difference;
-  const points = (/** @type {number} */ part) => signed(part * 100, 0).replace(" %", "");
+  const points = (/** @type {number} */ part) => signed(part * 100, 0);
   const side = (/** @type {any} */ one, /** @type {number} */ at) => [sides[at], digits(one.fast), one.slow === null ? "" : digits(one.slow), share(one.slow_share), digits(one.mean), whole(one.visits), one.offsets.join(", ")];
   return table(
     [unit, "fast", "slow", "slow in", "mean, as a long run reports", "visits", "both at offsets"],
@@ -152,7 +152,7 @@ function measured(shown) {
       ["campaign", `${campaign.id}, ${campaign.started}`],
       ["measuring", `${lasting(campaign.measured_seconds)} of ${lasting(campaign.budget_seconds)}: ${plural(campaign.rounds, "round")}, ${plural(campaign.rotations, "rotation")}; ended because: ${ended(campaign.stopped_because)}`],
       ["samples", `${whole(campaign.samples)}, ${whole(campaign.flagged_samples)} left out (interrupted, or the sibling thread was busy)`],
-      ["intervals", `${share(campaign.confidence)} for all contrasts together; effects below ${share(campaign.minimum_effect)} are equivalent`],
+      ["intervals", `${confidence(campaign.confidence)} for all contrasts together; effects below ${asked(campaign.minimum_effect)} are equivalent`],
       ["control", page.twin_control.note],
       ["processor", `${machine.cpu}, ${plural(machine.cores, "core")}${machine.pinned_cpu === null ? ", not pinned" : `, pinned to ${machine.pinned_cpu}`}`],
       ["kernel", machine.kernel],

@@ -68,29 +68,43 @@ function time(ns) {
   return ns === null || ns === undefined ? "unknown" : inUnit(ns, unitOf(ns));
 }
 
-/** A percentage with its sign. @param {number} percent @param {number} decimals */
-function signed(percent, decimals) {
-  const text = Math.abs(percent) >= 1000 ? whole(Math.abs(percent)) : Math.abs(percent).toFixed(decimals);
-  if (Number(text) === 0) return "0 %";
-  return `${percent < 0 ? "−" : "+"}${text} %`;
+// Changes, fractions and plurals as crates/assay-numbers/src/words writes them; scripts/page/words.cjs compares both.
+
+/** With its sign, but "0.0" where the digits shown are all zero. @param {number} value @param {number} decimals */
+function signed(value, decimals) {
+  const text = Math.abs(value).toFixed(decimals);
+  return /[1-9]/.test(text) ? `${value < 0 ? "-" : "+"}${text}` : text;
 }
 
-/** "+2.4 %" of a ratio of 1.024, as everywhere in assay. @param {number} ratio */
+/** "+2.4 %" of a ratio of 1.024. @param {number} ratio */
 function change(ratio) {
-  return signed((ratio - 1) * 100, 1);
+  return `${signed((ratio - 1) * 100, 1)} %`;
 }
 
-/** A change at a mark of an axis: "−10 %". @param {number} ratio */
+/** A change at a mark of an axis: "-10 %". @param {number} ratio */
 function changeMark(ratio) {
   return change(ratio).replace(".0 %", " %");
 }
 
-/** "−71.8 % ± 0.7": the longer side of the interval, and digits that follow it. @param {{ratio: number, lower: number, upper: number}} interval */
+/**
+ * "-71.8 % ± 0.7": the longer side of the interval, and digits that follow it. Where that would reach over 0 and the interval
+ * does not, both ends: "+84 % (+12 to +203)".
+ * @param {{ratio: number, lower: number, upper: number}} interval
+ */
 function changeWithin({ ratio, lower, upper }) {
-  const centre = (ratio - 1) * 100;
-  const half = Math.max((upper - ratio) * 100, (ratio - lower) * 100);
+  const percent = (/** @type {number} */ of) => (of - 1) * 100;
+  const centre = percent(ratio);
+  const half = Math.max(percent(upper) - centre, centre - percent(lower));
   const decimals = half >= 9.95 ? 0 : half >= 0.095 ? 1 : 2;
-  return `${signed(centre, decimals)} ± ${half.toFixed(decimals)}`;
+  // As they are printed: 9.96 is 10 too.
+  const shown = (/** @type {number} */ value, /** @type {number} */ places) => Number(Math.abs(value).toFixed(places));
+  if ((lower > 1 || upper < 1) && shown(half, decimals) >= shown(centre, decimals)) {
+    const nearest = Math.min(Math.abs(percent(lower)), Math.abs(percent(upper)));
+    let places = decimals;
+    while (places < 2 && shown(nearest, places) === 0) places += 1;
+    return `${signed(centre, places)} % (${signed(percent(lower), places)} to ${signed(percent(upper), places)})`;
+  }
+  return `${signed(centre, decimals)} % ± ${half.toFixed(decimals)}`;
 }
 
 /** "+2.4 % (+0.8 % to +4.0 %)". @param {{ratio: number, lower: number, upper: number} | null | undefined} interval */
@@ -98,10 +112,22 @@ function changed(interval) {
   return interval ? `${change(interval.ratio)} (${change(interval.lower)} to ${change(interval.upper)})` : "not measured";
 }
 
-/** "12 %" of a fraction. @param {number | null | undefined} fraction */
+/** A measured fraction without sign: "12 %", "2.1 %", "0.42 %"; what is not nothing is never "0 %". @param {number | null | undefined} fraction */
 function share(fraction) {
   if (fraction === null || fraction === undefined) return "unknown";
-  return `${digits(Math.round(fraction * 1000) / 10)} %`;
+  const percent = Math.abs(fraction * 100);
+  if (percent > 0 && percent < 0.005) return "<0.01 %";
+  return `${Number(percent.toFixed(percent >= 9.95 ? 0 : percent >= 0.995 ? 1 : 2))} %`;
+}
+
+/** A fraction as it was asked for, with all its digits: "1.25 %". @param {number} fraction */
+function asked(fraction) {
+  return `${Number((100 * fraction).toFixed(4))} %`;
+}
+
+/** A confidence with as many nines as it has: "95 %", "99.98 %". @param {number} level */
+function confidence(level) {
+  return `${Number((100 * level).toFixed(level >= 0.9999 ? 4 : level >= 0.99 ? 2 : 1))} %`;
 }
 
 /** "9,010". @param {number} count */
@@ -109,9 +135,45 @@ function whole(count) {
   return Math.round(count).toLocaleString("en-US");
 }
 
-/** "1 sample", "9,010 samples". @param {number} count @param {string} what */
+/** Units that are symbols have no plural: 3 KiB, 5 ns. */
+const SYMBOLS = ["B", "b", "s", "ms", "us", "µs", "ns", "h", "min", "%"];
+
+/** What no rule gives, as ends of words. @type {[string, string][]} */
+const IRREGULAR = [
+  ["epoch", "epochs"],
+  ["matrix", "matrices"],
+  ["vertex", "vertices"],
+  ["analysis", "analyses"],
+  ["basis", "bases"],
+  ["child", "children"],
+  ["half", "halves"],
+  ["leaf", "leaves"],
+  ["lens", "lenses"],
+];
+
+/** "1 sample", "9,010 samples", "3 queries". @param {number} count @param {string} what */
 function plural(count, what) {
-  return `${whole(count)} ${what}${count === 1 ? "" : "s"}`;
+  return `${whole(count)} ${count === 1 ? what : pluralNoun(what)}`;
+}
+
+/** "hash" is "hashes", "kind of call" "kinds of call"; a plural ("bytes") and a symbol ("KiB") stay. @param {string} singular @returns {string} */
+function pluralNoun(singular) {
+  for (const between of [" of ", " per ", " in ", " to "]) {
+    const at = singular.indexOf(between);
+    if (at >= 0) return pluralNoun(singular.slice(0, at)) + singular.slice(at);
+  }
+  const start = Math.max(singular.lastIndexOf(" "), singular.lastIndexOf("-")) + 1;
+  return singular.slice(0, start) + pluralWord(singular.slice(start));
+}
+
+/** @param {string} word */
+function pluralWord(word) {
+  for (const [end, many] of IRREGULAR) if (word.endsWith(end)) return word.slice(0, -end.length) + many;
+  if (word === "" || SYMBOLS.includes(word) || /^.+\p{Lu}/su.test(word)) return word;
+  if (/\p{L}y$/u.test(word) && !/[aeiou]y$/i.test(word)) return `${word.slice(0, -1)}ies`;
+  if (/[suiao]s$/.test(word)) return `${word}es`;
+  if (word.endsWith("s")) return word;
+  return /([xz]|[cs]h)$/.test(word) ? `${word}es` : `${word}s`;
 }
 
 /** "256 KiB". @param {number} bytes */
@@ -153,7 +215,7 @@ const ENDED = {
 
 /** @param {string | null | undefined} why */
 function ended(why) {
-  return why ? (ENDED[why] ?? spoken(why)) : "it was killed, or is under way";
+  return why ? (ENDED[why] ?? spoken(why)) : "killed, or still running";
 }
 
 /** The values of a list, each once. @template T @param {T[]} values @returns {T[]} */
@@ -171,7 +233,7 @@ const MOST_WHOLE = 40;
  * @param {string} [about] what it shows, for who cannot see it
  */
 function table(heads, rows, about) {
-  const isNumber = heads.map((_, at) => rows.length > 0 && rows.every((row) => /^([+−-]?[\d.,]+( %| ns| µs| ms| s)?|unknown|not measured|)$/.test(String(row[at] ?? ""))));
+  const isNumber = heads.map((_, at) => rows.length > 0 && rows.every((row) => /^([<+-]?[\d.,]+( %| ns| µs| ms| s)?|unknown|not measured|)$/.test(String(row[at] ?? ""))));
   const kind = (/** @type {any} */ value) => (value instanceof Node ? null : String(value).length <= 20 ? "short" : "text");
   const cell = (/** @type {any} */ value, /** @type {number} */ at, tag = "td") =>
     el(tag, { class: isNumber[at] ? "number" : tag === "td" ? kind(value) : null, scope: tag === "th" ? "col" : null }, value instanceof Node ? value : String(value ?? ""));

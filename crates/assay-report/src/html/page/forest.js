@@ -178,7 +178,7 @@ function forest(title, shown, margin, axis, also) {
   const signs = legend([
     ["solid", "the code, over all placements"],
     ["hollow", "as built: one ordinary link"],
-    ["shade", `less than the minimum effect (${share(margin)})`],
+    ["shade", `less than the minimum effect (${asked(margin)})`],
   ]);
   return chart({ title, see: "Left of the line takes less time, right of it more. What lies inside the shade is too small to matter.", legend: signs, draw, table: rows });
 }

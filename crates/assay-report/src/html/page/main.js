@@ -205,7 +205,7 @@ async function main() {
     try {
       shown = (await later(data.data)).shown;
     } catch (error) {
-      waiting.querySelectorAll("[role=status]").forEach((one) => (one.textContent = `The rest of the page has not come: ${error instanceof Error ? error.message : error}`));
+      waiting.querySelectorAll("[role=status]").forEach((one) => (one.textContent = `The rest of the page failed to load: ${error instanceof Error ? error.message : error}`));
       return;
     }
     waiting.remove();

@@ -117,7 +117,7 @@ function stripChart(samples, all, filter) {
     see:
       `A stroke is a sample, a line of strokes one rotation (another order of the functions), a row ` +
       `${samples.columns[0] === "variant" ? "the place where the function starts" : "the padding in front of the code, or of the process where nothing is relinked"}. ` +
-      "Rows that lie apart differ only by placement. An arrow at the border has the number of the row's samples beyond it.",
+      "Rows that lie apart differ only by placement. The number at an arrow counts the row's samples off the chart.",
     draw,
     start,
     table: () => following(filter, () => stripTable(rowsOf())),

@@ -25,7 +25,7 @@ function sweepParts(shown) {
         ["sweep", `${page.measured.id}, ${page.measured.started}`],
         ["measuring", `${lasting(page.measured.seconds)} of ${lasting(page.measured.budget_seconds)}: ${plural(page.points.length, "point")}, ${plural(page.measured.rotations, "rotation")} each; ended because: ${ended(page.measured.stopped_because)}`],
         ["campaigns", page.measured.campaigns.join(", ")],
-        ["intervals", `${share(page.measured.confidence)} each; effects below ${share(page.measured.minimum_effect)} are equivalent`],
+        ["intervals", `${confidence(page.measured.confidence)} each; effects below ${asked(page.measured.minimum_effect)} are equivalent`],
         ["control", page.measured.twin],
         ["processor", shown.repeats ? null : `${page.machine.cpu}${page.machine.pinned_cpu === null ? "" : `, pinned to ${page.machine.pinned_cpu}`}`],
         ["caches", shown.repeats ? null : page.machine.caches.map((/** @type {any} */ cache) => `${cache.name} ${sized(cache.bytes)}`).join(", ")],
@@ -39,7 +39,7 @@ function sweepParts(shown) {
 
 /** A value of the key as text. @param {any} page @param {number} value */
 function keyText(page, value) {
-  return page.key.percent ? share(value) : page.key.whole ? whole(value) : digits(value);
+  return page.key.percent ? asked(value) : page.key.whole ? whole(value) : digits(value);
 }
 
 /** The axis of the key. @param {any} page @param {[number, number] | null} zoom @param {number} width */
@@ -53,7 +53,7 @@ function keyAxis(page, zoom, width) {
     labelAnchor: "center",
     grid: true,
     ticks: Math.max(3, Math.floor(width / 90)),
-    tickFormat: (/** @type {number} */ value) => (page.key.percent ? share(value) : value >= 1000 ? d3.format("~s")(value) : digits(value)),
+    tickFormat: (/** @type {number} */ value) => (page.key.percent ? asked(value) : value >= 1000 ? d3.format("~s")(value) : digits(value)),
   };
 }
 

@@ -168,7 +168,9 @@ fn partly(readings: &[CounterReading], share: f64, scaled: bool) -> Option<Strin
     Some(if scaled {
         format!("extrapolated from {share} of the time{missing}")
     } else {
-        format!("on a counter for {share} of the time{missing}, so this is only a part; --scale extrapolates")
+        format!(
+            "counted {share} of the time (multiplexed){missing}, so the figure is too low; --scale extrapolates"
+        )
     })
 }
 

@@ -128,7 +128,7 @@ fn a_shared_counter_shows_its_part_unless_scaling_is_asked_for() {
     let row = page.row("branches", FigureSource::Counted).unwrap();
     assert_eq!(row.value.as_ref().unwrap().values, [Number::Whole(100), Number::Whole(300)]);
     assert_eq!((row.counted_share, row.counted_ns, row.scaled), (Some(0.5), Some(625.0), false));
-    assert!(row.reason.as_ref().unwrap().contains("on a counter for 50 % of the time"), "{:?}", row.reason);
+    assert!(row.reason.as_ref().unwrap().contains("counted 50 % of the time"), "{:?}", row.reason);
     assert!(row.reason.as_ref().unwrap().contains("--scale"));
     question.scale = true;
     let page = compose(&question, &executions);

@@ -27,7 +27,7 @@ const UNOPTIMISED: Advice = Advice::new(
      is called.",
     "build with -O2 (Zig: ReleaseFast or ReleaseSafe, Rust: --release); keep -g for lines",
 );
-const ASSERTION: &str = "It is executed with the work and shows nothing that tests could not show.";
+const ASSERTION: &str = "It costs time in the hot loop and catches nothing that tests would not.";
 const BUILD_MODE: &str = "The build mode checks each of these operations; the checks, and the optimisations that they prevent, cost \
 more than the work.";
 
