@@ -64,10 +64,14 @@ pub fn tell(sentence: &str) {
     }
 }
 
+/// How often the list of locks is read before a lock that is not in it counts as held by nobody.
+const READS: u32 = 3;
+
 /// The process that holds a lock of this file, as far as the kernel tells (/proc/locks).
 pub fn holder(path: &Path) -> Option<u32> {
     let inode = std::fs::metadata(path).ok()?.ino();
-    holder_in(&std::fs::read_to_string("/proc/locks").ok()?, inode)
+    // The kernel writes the list in pieces: one that is locked or unlocked meanwhile can make it miss another.
+    (0..READS).find_map(|_| holder_in(&std::fs::read_to_string("/proc/locks").ok()?, inode))
 }
 
 /// A line is "2: FLOCK  ADVISORY  WRITE 4711 fe:00:131090 0 EOF", with "->" ahead of the kind for one who waits; proc_locks(5).

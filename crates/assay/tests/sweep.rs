@@ -111,12 +111,11 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
     // The range, two further points, and what confirms a crossover.
     assert!((1..=9).contains(&steps), "{}", page["measured"]);
     let pairs = page["series"][0]["pairs"].as_array().unwrap();
+    let mut all_confirmed = true;
     for pair in pairs {
         for crossover in pair["crossovers"].as_array().unwrap() {
             let confirmed = crossover["confirmed"].as_bool().unwrap();
-            let doubted =
-                ["not confirmed by a second campaign", "measured only while the sibling thread was busy"];
-            assert_eq!(confirmed, !doubted.iter().any(|doubt| text.contains(doubt)));
+            all_confirmed &= confirmed;
             for end in [&crossover["lower"], &crossover["upper"]] {
                 let ratios = pair["ratios"].as_array().unwrap();
                 let found = ratios.iter().find(|ratio| &ratio["at"] == end).unwrap();
@@ -124,6 +123,9 @@ fn a_sweep_is_measured_kept_and_shown_again_without_measuring() {
             }
         }
     }
+    // On a machine that does other work there may be several crossovers, and one of them in doubt.
+    let doubted = ["not confirmed by a second campaign", "measured only while the sibling thread was busy"];
+    assert_eq!(all_confirmed, !doubted.iter().any(|doubt| text.contains(doubt)), "{text}");
     for curve in page["series"][0]["curves"].as_array().unwrap() {
         let times = curve["times"].as_array().unwrap().len();
         let why = (&page["failures"], &page["warnings"], curve);
