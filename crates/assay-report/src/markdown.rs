@@ -35,7 +35,7 @@ pub fn markdown(page: &Page, pictures: &[PictureReference]) -> String {
         text += &format!("- {} {word}: {}\n", escape(&failure.what), escape(reason));
     }
     text += &format!(
-        "\n<sub>Time compared with {}. Code effect: mean over placements, with its interval at {} for all contrasts together. As \
+        "\n<sub>Time compared with {}. Code effect: mean over placements, with its interval; the verdicts are {} sure for all contrasts together. As \
          built: one ordinary link. Margin {}.</sub>\n",
         escape(&page.baseline),
         words::confidence(page.campaign.confidence),

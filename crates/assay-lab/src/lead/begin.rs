@@ -9,7 +9,7 @@ use crate::store::{Led, Ledger};
 use anyhow::{Result, bail};
 use assay_pure::event::Event;
 use assay_pure::ledger::Stopped;
-use assay_pure::words::list;
+use assay_pure::words::{list, plural_noun};
 
 /// What is to be led.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +92,7 @@ impl Question<'_> {
                 "nothing to resume: the ledger {ledger} has no unfinished {word} {of}; run without --resume"
             )
         } else {
+            let word = if running.len() == 1 { word.to_owned() } else { plural_noun(word) };
             let running: Vec<String> = running.iter().map(ToString::to_string).collect();
             let running = list(&running);
             format!(
@@ -145,7 +146,7 @@ mod tests {
         lead("other", false).unwrap();
         assert!(
             said(lead("q", true))
-                .contains("another assay process is still measuring sweep 2 and 1 of the ledger")
+                .contains("another assay process is still measuring sweeps 2 and 1 of the ledger")
         );
         drop(first);
         let again = lead("q", true).unwrap();

@@ -93,7 +93,7 @@ unit = "byte"
 # equivalent. A fraction, or a string such as "1 %".
 #minimum_effect = "1 %"
 
-# The confidence that all intervals of the experiment hold together.
+# The confidence that all verdicts of the experiment hold together.
 #confidence = 0.95
 
 # Time for measuring, without compiling: seconds, or "500 ms", "2 min", "1 h".

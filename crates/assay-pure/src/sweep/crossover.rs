@@ -45,7 +45,7 @@ impl Crossover {
 pub fn crossovers(readings: &[Reading], level: f64, scale: Scale, confidence: f64) -> Vec<Crossover> {
     let alpha = 1.0 - confidence;
     let p_values: Vec<f64> = readings.iter().map(|reading| reading.p_value(level)).collect();
-    let established: Vec<usize> = holm(&p_values, alpha, |_| alpha)
+    let established: Vec<usize> = holm(&p_values, alpha, alpha)
         .iter()
         .enumerate()
         .filter_map(|(index, step)| step.rejected.then_some(index))

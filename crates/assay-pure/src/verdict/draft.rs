@@ -1,8 +1,8 @@
 //! One contrast before the controls had their say: its effect, moderated by those of the others, and a first verdict.
 //!
 //! An estimate beyond the margin is tested for being different from 0, one within it for being equivalent, by two one-sided
-//! tests; no true effect makes both null hypotheses true. All contrasts share one budget by Holm, each with the p-value of
-//! its own test; what one is called takes its place from the others, whichever of the two it is. Checked: tests/calibration.
+//! tests. Each question has its own Holm ladder over all contrasts: what is called different may still lie on the margin,
+//! so it does not take its place from those that are asked whether they are equivalent. Checked: tests/calibration.
 
 use super::as_built::judge_as_built;
 use super::decide::{DecidedEstimate, decide};
@@ -34,8 +34,6 @@ pub(super) fn draft_all(contrasts: &[ObservedContrast], options: &VerdictOptions
     let observations: Vec<CodeObservations> = contrasts.iter().map(observe).collect();
     let mut effects: Vec<Result<Effect, StatsError>> = observations.iter().map(code_effect).collect();
     moderate_all(&mut effects.iter_mut().flatten().collect::<Vec<&mut Effect>>());
-    let tests: Vec<Test> =
-        effects.iter().map(|effect| Test::of(effect.as_ref().ok(), options.margin)).collect();
     // A contrast without an effect keeps its place in the family, as it may be decided at a later look, but for one that was
     // not measured because its code is proven to be the same: no figure ever decides it.
     let family: Vec<bool> = effects
@@ -43,73 +41,62 @@ pub(super) fn draft_all(contrasts: &[ObservedContrast], options: &VerdictOptions
         .zip(contrasts)
         .map(|(effect, contrast)| effect.is_ok() || contrast.identity != Some(CodeIdentity::Proven))
         .collect();
-    let levels = levels(&tests, &family, options);
-    let difference_most = most_for_difference(options);
+    let levels = levels(&effects, &family, options);
     let plain_alpha = 1.0 - options.confidence;
     observations
         .into_iter()
         .zip(effects)
-        .zip(tests.iter().zip(levels))
+        .zip(levels)
         .zip(contrasts)
-        .map(|(((observations, effect), (test, level)), contrast)| Draft {
+        .map(|(((observations, effect), levels), contrast)| Draft {
             code: effect
                 .as_ref()
                 .ok()
-                .and_then(|effect| judge_code(effect, test.interval_alpha(level), options.margin)),
+                .and_then(|effect| judge_code(effect, levels.of(effect, options.margin), options.margin)),
+            alpha: effect.as_ref().map_or(levels.difference, |effect| levels.of(effect, options.margin)),
             as_built: contrast
                 .as_built
                 .as_ref()
                 .and_then(|at| judge_as_built(at, plain_alpha, options.margin)),
             observations,
             effect,
-            alpha: test.interval_alpha(level),
-            difference_alpha: level.min(difference_most),
+            difference_alpha: levels.difference,
         })
         .collect()
 }
 
-/// What each test's p-value is compared with, by Holm over those of the family.
-fn levels(tests: &[Test], family: &[bool], options: &VerdictOptions) -> Vec<f64> {
+/// Two-sided levels of one contrast's interval, by what it is asked.
+#[derive(Clone, Copy)]
+struct Levels {
+    /// Does it differ from 0?
+    difference: f64,
+    /// Is it equivalent? Two one-sided tests at α are an interval at 2α.
+    equivalence: f64,
+}
+
+impl Levels {
+    /// By what an effect is asked, which is where its estimate lies.
+    fn of(self, effect: &Effect, margin: Margin) -> f64 {
+        if margin.is_exceeded_by_ln(effect.estimate) { self.difference } else { self.equivalence }
+    }
+}
+
+/// The levels of all contrasts, by Holm over those of the family.
+fn levels(effects: &[Result<Effect, StatsError>], family: &[bool], options: &VerdictOptions) -> Vec<Levels> {
     let alpha = alpha_per_look(options.confidence, options.planned_looks());
-    let members: Vec<usize> = (0..tests.len()).filter(|at| family[*at]).collect();
-    let p_values: Vec<f64> = members.iter().map(|at| tests[*at].p_value).collect();
-    // Told equal or not, no interval has less confidence than was asked for.
-    let equivalence_most = 0.5 * (1.0 - options.confidence);
-    let most = |member: usize| {
-        if tests[members[member]].of_equivalence { equivalence_most } else { most_for_difference(options) }
+    let members: Vec<usize> = (0..effects.len()).filter(|at| family[*at]).collect();
+    let p_values = |p_of: &dyn Fn(&Effect) -> f64| -> Vec<f64> {
+        members.iter().map(|at| effects[*at].as_ref().map_or(1.0, p_of)).collect()
     };
-    let mut levels = vec![alpha; tests.len()];
-    for (at, step) in members.iter().zip(holm(&p_values, alpha, most)) {
-        levels[*at] = step.alpha;
+    let differences = holm(&p_values(&Effect::p_value), alpha, MOST_SHARE * alpha);
+    // Told equal or not, no interval has less confidence than was asked for.
+    let most = 0.5 * (1.0 - options.confidence);
+    let equivalences = holm(&p_values(&|effect| effect.equivalence_p_value(options.margin)), alpha, most);
+    let mut levels = vec![Levels { difference: alpha, equivalence: alpha }; effects.len()];
+    for (at, (difference, equivalence)) in members.iter().zip(differences.iter().zip(&equivalences)) {
+        levels[*at] = Levels { difference: difference.alpha, equivalence: 2.0 * equivalence.alpha };
     }
     levels
-}
-
-/// The largest level at which a contrast may be called different.
-fn most_for_difference(options: &VerdictOptions) -> f64 {
-    MOST_SHARE * alpha_per_look(options.confidence, options.planned_looks())
-}
-
-/// What a contrast is tested for, by where its estimate lies.
-struct Test {
-    of_equivalence: bool,
-    p_value: f64,
-}
-
-impl Test {
-    /// Input: none is an effect that is not known yet, and may become either.
-    fn of(effect: Option<&Effect>, margin: Margin) -> Test {
-        let of_equivalence = effect.is_some_and(|effect| !margin.is_exceeded_by_ln(effect.estimate));
-        let p_value = effect.map_or(1.0, |effect| {
-            if of_equivalence { effect.equivalence_p_value(margin) } else { effect.p_value() }
-        });
-        Test { of_equivalence, p_value }
-    }
-
-    /// Two-sided level of the interval that agrees with the test at a level: two one-sided tests at α are an interval at 2α.
-    fn interval_alpha(&self, level: f64) -> f64 {
-        if self.of_equivalence { 2.0 * level } else { level }
-    }
 }
 
 fn judge_code(effect: &Effect, alpha: f64, margin: Margin) -> Option<DecidedEstimate> {

@@ -334,7 +334,7 @@ fn judge_all(
     };
     let p_values: Vec<f64> =
         groups.iter().map(|effect| effect.as_ref().map_or(1.0, Effect::p_value)).collect();
-    let steps = holm(&p_values, alpha, |_| alpha);
+    let steps = holm(&p_values, alpha, alpha);
     let of_groups = groups.iter().zip(steps).map(|(effect, step)| judge(effect, step.alpha)).collect();
     (of_groups, judge(&pooled, alpha))
 }

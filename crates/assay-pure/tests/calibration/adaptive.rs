@@ -88,7 +88,9 @@ fn run(campaign: &Campaign, batches: &[usize], minimum_effect: f64, spending: Sp
     let mut have = 0;
     for (look, batch) in batches.iter().enumerate() {
         have += batch;
-        let judgement = judge(&campaign.after(have), &spending.options(look, minimum_effect));
+        let options = spending.options(look, minimum_effect);
+        let looks = options.looks.min(batches.len() as u32);
+        let judgement = judge(&campaign.after(have), &VerdictOptions { looks, ..options });
         if look == 0 {
             tally.decided_first += judgement.contrasts.iter().filter(|found| found.decided).count();
         }
@@ -129,7 +131,7 @@ impl Tally {
             let null = *truth == 0.0;
             let false_difference = null && said != 0.0;
             let wrong_sign = said * truth < 0.0;
-            let false_equivalence = found.verdict == Verdict::Equivalent && truth.abs() > margin;
+            let false_equivalence = found.verdict == Verdict::Equivalent && truth.abs() >= margin;
             any_false |= false_difference || wrong_sign || false_equivalence;
             self.nulls += usize::from(null);
             self.false_differences += usize::from(false_difference);

@@ -139,6 +139,21 @@ fn effects_at_the_margin_are_not_called_equivalent() {
 
 #[test]
 #[ignore = "slow lane"]
+fn effects_on_the_margin_are_called_equivalent_in_no_more_campaigns_than_the_budget_allows() {
+    println!("{}", Tally::header());
+    for batches in [vec![32], vec![8, 24], vec![8, 4, 4, 8, 8]] {
+        let looks = batches.len();
+        let effects = vec![by(100.0 * MINIMUM_EFFECT)];
+        let model = Model { groups: 24, candidates: 1, effects, batches, ..Model::default() };
+        let tally = simulate(&model, 300, 15, MINIMUM_EFFECT);
+        report(&format!("all on the margin, {looks} looks"), &tally);
+        // 5 % and three standard errors of 300 campaigns.
+        assert!(tally.family_error_rate() <= 0.088, "{looks} looks");
+    }
+}
+
+#[test]
+#[ignore = "slow lane"]
 fn the_twin_control_seldom_cries_wolf() {
     println!("twin control: share of campaigns at the last look, null candidates, 5 looks");
     for (name, drift, residual) in [

@@ -48,7 +48,7 @@ pub fn markdown(page: &ComparePage, pictures: &[PictureReference]) -> String {
         text += &format!("- {runs} of {} failed: {}\n", escape(&spoilt.side), escape(&spoilt.reason));
     }
     text += &format!(
-        "\n<sub>Code effect: mean over {} rotations of 4 placements, with its interval at {} for all benchmarks together. As \
+        "\n<sub>Code effect: mean over {} rotations of 4 placements, with its interval; the verdicts are {} sure for all benchmarks together. As \
          built: each binary exactly as its build linked it. Margin {}.</sub>\n",
         page.measured.rotations,
         words::confidence(page.measured.confidence),

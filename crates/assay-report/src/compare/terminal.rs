@@ -63,7 +63,7 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             };
             let legend = format!(
                 "Slower first, then faster, misleading, undecided, equivalent. Time in {} relative to {}: -12 % takes 12 % \
-                 less, +12 % takes 12 % more. {over}, ± its interval at {} for all benchmarks together. as built: each \
+                 less, +12 % takes 12 % more. {over}, ± its interval; the verdicts are {} sure for all benchmarks together. as built: each \
                  binary exactly as its build linked it.",
                 candidate.name,
                 baseline.name,

@@ -47,7 +47,7 @@ pub fn of_comparison(page: &ComparePage) -> Scene {
 }
 
 fn forest<'a>(page: &'a ComparePage, baseline: &'a str) -> ForestPicture<'a> {
-    let many = if page.benchmarks.len() == 1 { "" } else { " for all benchmarks together" };
+    let many = if page.benchmarks.len() == 1 { " sure" } else { " sure for all benchmarks together" };
     ForestPicture {
         columns: vec!["benchmark"],
         baseline,

@@ -207,7 +207,7 @@ impl ForestPicture<'_> {
             scene,
             y + 2.0,
             &format!(
-                "Change of time compared with {}; -12 % takes 12 % less. Intervals at {}.",
+                "Change of time compared with {}; -12 % takes 12 % less. Verdicts are {}.",
                 self.baseline, self.confidence
             ),
         )

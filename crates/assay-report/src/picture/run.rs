@@ -86,7 +86,7 @@ pub fn counted(left: &[Verdict], noun: &str) -> String {
 fn forest<'a>(page: &'a Page, builds: &BuildColumn, all: &[&PageContrast]) -> ForestPicture<'a> {
     let mut columns = vec!["variant", "input"];
     columns.extend(builds.title());
-    let many = if all.len() == 1 { "" } else { " for all contrasts together" };
+    let many = if all.len() == 1 { " sure" } else { " sure for all contrasts together" };
     ForestPicture {
         columns,
         baseline: &page.baseline,

@@ -217,7 +217,7 @@ fn source(page: &StagesPage) -> Vec<String> {
         format!("assay stages, diary {}", page.diary),
         last.cpu.clone(),
         words::plural(page.sessions.len() as u64, "session"),
-        format!("intervals at {}", words::confidence(page.confidence)),
+        format!("verdicts are {} sure", words::confidence(page.confidence)),
         last.started.chars().take(10).collect(),
     ]
 }

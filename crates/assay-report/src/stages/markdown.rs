@@ -45,7 +45,7 @@ pub fn markdown(page: &StagesPage, pictures: &[PictureReference]) -> String {
     }
     text += &claims(page);
     text += &format!(
-        "\n<sub>Times: median over placements. Changes: mean over rotations, interval at {} for all steps of a session together, \
+        "\n<sub>Times: median over placements. Changes: mean over rotations, with its interval; the verdicts are {} sure for all steps of a session together, \
          margin {}; compared within a session only, where the builds are interleaved. Branches and instructions are exact{}.</sub>\n",
         words::confidence(page.confidence),
         words::asked(page.minimum_effect),

@@ -300,8 +300,8 @@ fn closing(page: &StagesPage, sheet: &mut Sheet) {
         None => "nothing was simulated".to_owned(),
     };
     let text = format!(
-        "Times: median over placements. Changes: mean over rotations with its interval at {} for all steps of a session \
-         together, margin {}. Counts: {counts}.",
+        "Times: median over placements. Changes: mean over rotations with its interval; the verdicts are {} sure for all steps \
+         of a session together, margin {}. Counts: {counts}.",
         words::confidence(page.confidence),
         words::asked(page.minimum_effect),
     );

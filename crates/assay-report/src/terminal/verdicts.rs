@@ -67,8 +67,8 @@ pub(crate) fn every_contrast(page: &Page) -> Table {
 
 fn legend(page: &Page, sheet: &mut Sheet) {
     let legend = format!(
-        "Time relative to {}: -12 % takes 12 % less. code effect: mean over all placements, ± its interval ({} for all \
-         contrasts together). as built: one ordinary link.",
+        "Time relative to {}: -12 % takes 12 % less. code effect: mean over all placements, ± its interval; the verdicts are {} \
+         sure for all contrasts together. as built: one ordinary link.",
         page.baseline,
         words::asked(page.campaign.confidence)
     );

@@ -152,7 +152,7 @@ function measured(shown) {
       ["campaign", `${campaign.id}, ${campaign.started}`],
       ["measuring", `${lasting(campaign.measured_seconds)} of ${lasting(campaign.budget_seconds)}: ${plural(campaign.rounds, "round")}, ${plural(campaign.rotations, "rotation")}; ended because: ${ended(campaign.stopped_because)}`],
       ["samples", `${whole(campaign.samples)}, ${whole(campaign.flagged_samples)} left out (interrupted, or the sibling thread was busy)`],
-      ["intervals", `${confidence(campaign.confidence)} for all contrasts together; effects below ${asked(campaign.minimum_effect)} are equivalent`],
+      ["verdicts", `${confidence(campaign.confidence)} sure for all contrasts together; effects below ${asked(campaign.minimum_effect)} are equivalent`],
       ["control", page.twin_control.note],
       ["processor", `${machine.cpu}, ${plural(machine.cores, "core")}${machine.pinned_cpu === null ? ", not pinned" : `, pinned to ${machine.pinned_cpu}`}`],
       ["kernel", machine.kernel],

@@ -47,7 +47,7 @@ function comparisonParts(shown) {
         ["figures read by", page.adapter],
         ["varied", spoken(page.method)],
         ["measuring", `${lasting(measured.seconds)}: ${plural(measured.visits, "visit")}, ${plural(measured.rounds, "round")}, ${plural(measured.rotations, "rotation")}; ended because: ${ended(measured.stopped_because)}`],
-        ["intervals", `${confidence(measured.confidence)} for all benchmarks together; effects below ${asked(measured.minimum_effect)} are equivalent`],
+        ["verdicts", `${confidence(measured.confidence)} sure for all benchmarks together; effects below ${asked(measured.minimum_effect)} are equivalent`],
         ["control", page.twin_control.note],
         ["gate", page.gate ? `${page.gate.gate}: ${page.gate.passed ? "passed" : page.gate.failed.length > 0 ? "failed" : "undecided"}${page.gate.failed.length > 0 ? ` (${page.gate.failed.join(", ")})` : ""}` : null],
         ["peak memory", page.memory ? `${sized(page.memory.baseline_bytes)}${page.memory.candidate_bytes === null ? "" : ` before, ${sized(page.memory.candidate_bytes)} after`}` : null],

@@ -24,7 +24,7 @@ function sitesParts(shown) {
       marginRight: right,
       marginTop: 6,
       marginBottom: 44,
-      x: { domain: zoom ?? [0, Math.max(0.01, ...rows.map((/** @type {any} */ row) => row.value)) * 1.03], label: "share of all mispredictions", labelAnchor: "center", tickFormat: share, grid: true, ticks: Math.max(3, Math.floor(width / 110)) },
+      x: { domain: zoom ?? [0, Math.max(0.01, ...rows.map((/** @type {any} */ row) => row.value)) * 1.03], label: "share of all mispredictions", labelAnchor: "center", tickFormat: (/** @type {number} */ value) => asked(value), grid: true, ticks: Math.max(3, Math.floor(width / 110)) },
       y: { type: "band", domain: rows.map((/** @type {any} */ row) => row.at), axis: null, padding: 0.08 },
       marks: [
         Plot.barX(rows, { x1: 0, x2: "value", y: "at", fill: "var(--margin)", stroke: "var(--c0)", ...inset, clip: true }),

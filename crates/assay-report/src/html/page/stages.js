@@ -47,7 +47,7 @@ function diaryParts(shown) {
       "How it was measured",
       repeat(shown),
       facts([
-        ["intervals", `${confidence(page.confidence)} for all verdicts of a session together; effects below ${asked(page.minimum_effect)} are equivalent`],
+        ["verdicts", `${confidence(page.confidence)} sure for a session together; effects below ${asked(page.minimum_effect)} are equivalent`],
         ["predictor", page.predictor],
         ["ledger", page.ledger],
         ["program", shown.version ? `assay ${shown.version}` : null],
