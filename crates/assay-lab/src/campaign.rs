@@ -34,7 +34,7 @@ mod unregistered;
 pub mod usage;
 pub mod workspace;
 
-use crate::lead::{Lead, Misuse, Question, measuring_cpu};
+use crate::lead::{Begun, Lead, Misuse, Question, Resume, measuring_cpu};
 pub use crate::run::retake::MeasuringCore;
 use crate::store::{CampaignRow, Led, Ledger, NewCampaign, mark};
 use anyhow::{Result, bail};
@@ -43,6 +43,7 @@ use assay_pure::event::Event;
 use assay_pure::experiment::Experiment;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
+use assay_pure::words;
 use prepare::{Outline, Prepared};
 use scene::Scene;
 use serde_json::json;
@@ -60,8 +61,8 @@ pub struct CampaignRequest {
     pub store: PathBuf,
     /// A first answer fast.
     pub quick: bool,
-    /// Go on with the newest unfinished campaign of this experiment.
-    pub resume: bool,
+    /// What becomes of a campaign of this experiment that was begun before.
+    pub resume: Resume,
     /// The processor to measure on.
     pub cpu: Option<usize>,
     /// How long a measured program may take for one reply.
@@ -131,6 +132,22 @@ impl CampaignRequest {
     }
 }
 
+/// Checks that of several experiments that are asked for together one was begun, so that they can be resumed.
+///
+/// # Errors
+/// [`Misuse`]: the ledger has no campaign of any of these names. It cannot be read.
+pub fn something_begun(ledger: &Ledger, names: &[String]) -> Result<()> {
+    for name in names {
+        if !ledger.campaigns_of(name)?.is_empty() {
+            return Ok(());
+        }
+    }
+    let path = ledger.path().display();
+    let of = words::list_or(names);
+    Err(Misuse(format!("nothing to resume: the ledger {path} has no campaign of {of}; run without --resume"))
+        .into())
+}
+
 /// A campaign that has come to its end, or was interrupted.
 #[derive(Debug)]
 pub struct EndedCampaign {
@@ -138,6 +155,8 @@ pub struct EndedCampaign {
     pub campaign: i64,
     /// Somebody pressed Ctrl-C.
     pub interrupted: bool,
+    /// It was at its end before: nothing was measured now.
+    pub kept: bool,
 }
 
 /// Runs an experiment to its verdicts.
@@ -170,7 +189,11 @@ pub fn run_outline(
     mark::claim(&asked.store)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
-    let (row, lead) = begin_or_resume(asked, &prepared, &ledger, cpu, events)?;
+    let lead = match begin_or_resume(asked, &prepared, &ledger, cpu)? {
+        Begun::UnderWay(lead) => lead,
+        Begun::Over(campaign) => return Ok(EndedCampaign { campaign, interrupted: false, kept: true }),
+    };
+    let row = row_of(&prepared, &ledger, &lead, events)?;
     begun(&ledger, row.id)?;
     let mut scene =
         Scene { ledger: &ledger, campaign: &row, cpu, patience: asked.patience, on: &mut *events };
@@ -188,7 +211,7 @@ pub fn run_outline(
     let stopped = if assay_linux::interrupt::asked() { Stopped::Interrupted } else { stopped };
     lead.end(&ledger, stopped)?;
     events(Event::Finished);
-    Ok(EndedCampaign { campaign: row.id, interrupted: stopped == Stopped::Interrupted })
+    Ok(EndedCampaign { campaign: row.id, interrupted: stopped == Stopped::Interrupted, kept: false })
 }
 
 /// Counts the events of some cells of a campaign that is over: those of the outline's inputs, variants and events.
@@ -218,15 +241,14 @@ fn begin_or_resume(
     prepared: &Prepared,
     ledger: &Ledger,
     cpu: usize,
-    events: &mut dyn FnMut(Event),
-) -> Result<(CampaignRow, Lead)> {
+) -> Result<Begun> {
     let spec = serde_json::to_value(&prepared.experiment)?;
     let compilers: Vec<&str> = prepared.compilers.iter().map(|compiler| compiler.sha256.as_str()).collect();
     let question =
         digest(json!([prepared.text, spec, compilers, prepared.contents()?, cpu]).to_string().as_bytes());
     let of = "of this experiment as it is now (same file, options and compilers)";
-    let question = Question { led: Led::Campaign, digest: &question, of, resume: asked.resume };
-    let lead = question.begin_or_resume(ledger, || {
+    let question = Question { led: Led::Campaign, digest: &question, of, resume: asked.resume != Resume::No };
+    let new = || {
         let mut machine = compose::machine_json(&prepared.machine, &prepared.compilers, cpu);
         bounds::keep(&mut machine, &prepared.machine);
         ledger.begin(&NewCampaign {
@@ -238,12 +260,25 @@ fn begin_or_resume(
             pinned_cpu: Some(cpu),
             sources: Some(&sources::facts(prepared)),
         })
-    })?;
+    };
+    match asked.resume {
+        Resume::OneOfSeveral => question.begin_or_resume_of_several(ledger, new),
+        Resume::No | Resume::Unfinished => question.begin_or_resume(ledger, new).map(Begun::UnderWay),
+    }
+}
+
+/// The campaign as the ledger has it; says so if it goes on.
+fn row_of(
+    prepared: &Prepared,
+    ledger: &Ledger,
+    lead: &Lead,
+    events: &mut dyn FnMut(Event),
+) -> Result<CampaignRow> {
     if lead.resumed {
         lead.tell(&format!("{} finished rounds", ledger.rounds(lead.id)?.len()), events);
     } else {
         prepared.skipped.iter().try_for_each(|failure| ledger.put_failure(lead.id, failure))?;
     }
     let Some(row) = ledger.campaign(lead.id)? else { bail!("the ledger lost the campaign it just began") };
-    Ok((row, lead))
+    Ok(row)
 }

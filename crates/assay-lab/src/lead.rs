@@ -10,7 +10,7 @@ pub mod hold;
 pub mod processor;
 pub mod turn;
 
-pub use begin::{Lead, Question};
+pub use begin::{Begun, Lead, Question, Resume};
 pub use cpu::measuring_cpu;
 pub use hold::Hold;
 

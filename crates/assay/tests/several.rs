@@ -191,11 +191,64 @@ fn without_a_file_the_folders_list_is_meant_and_a_missing_one_is_told() {
 #[test]
 fn what_is_of_one_experiment_only_is_refused_for_several() {
     let folder = pairs();
-    for (word, why) in
-        [("--resume", "--resume continues one experiment"), ("--picture=x.svg", "--picture draws one")]
-    {
-        let output = run(folder.path(), &[word]);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(printed(&output).contains(why), "{}", printed(&output));
+    let output = run(folder.path(), &["--picture=x.svg"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(printed(&output).contains("--picture draws one"), "{}", printed(&output));
+}
+
+#[test]
+fn several_experiments_that_were_cut_short_are_resumed_together() {
+    let folder = pairs();
+    let none = run(folder.path(), &["--resume"]);
+    let text = printed(&none);
+    assert_eq!(none.status.code(), Some(2), "{text}");
+    assert!(text.contains("no campaign of null_07_largest or null_13_fnv; run without --resume"), "{text}");
+    // As a run of the list would leave it that was stopped after its first experiment.
+    let first = run(folder.path(), &["pairs/null_07_largest/experiment.toml", "--budget", "0.1"]);
+    assert!(first.status.success(), "{}", printed(&first));
+    for kept in [1, 2] {
+        let output = run(folder.path(), &["--resume"]);
+        let text = printed(&output);
+        assert!(output.status.success(), "{text}");
+        assert_eq!(text.matches("kept, as it was measured to its end before").count(), kept, "{text}");
+        assert_eq!(campaigns(folder.path()), 2, "what is measured is not measured again");
     }
+}
+
+/// Campaigns of the folder's ledger.
+fn campaigns(folder: &Path) -> i64 {
+    let ledger = rusqlite::Connection::open(folder.join(".assay/ledger.db")).expect("a ledger");
+    ledger.query_row("SELECT count(*) FROM campaign", [], |row| row.get(0)).expect("a count")
+}
+
+#[test]
+fn a_calibration_that_was_cut_short_is_resumed() {
+    let folder = pairs();
+    let calibrate = |words: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_assay"))
+            .args(["calibrate", "pairs", "--compiler", "gcc", "--budget", "0.1", "--json", "all.json"])
+            .args(words)
+            .current_dir(folder.path())
+            .output()
+            .expect("assay starts");
+        let trials = std::fs::read(folder.path().join("all.json")).unwrap_or_default();
+        let trials: Vec<Value> = serde_json::from_slice(&trials).unwrap_or_default();
+        let own: Vec<String> = trials
+            .iter()
+            .filter(|trial| trial["tool"] == "assay")
+            .map(|trial| {
+                format!("{} {}", trial["said"].as_str().unwrap(), trial["outcome"].as_str().unwrap())
+            })
+            .collect();
+        (output.status.code(), own, printed(&output))
+    };
+    let (code, _, text) = calibrate(&["--resume"]);
+    assert!(code == Some(2) && text.contains("nothing to resume"), "{text}");
+    let (code, own, text) = calibrate(&["--pair", "null_07*"]);
+    assert_eq!((code, own), (Some(0), vec!["equivalent right".to_owned()]), "{text}");
+    for _ in 0..2 {
+        let (code, own, text) = calibrate(&["--resume"]);
+        assert_eq!((code, own), (Some(0), vec!["equivalent right".to_owned(); 2]), "{text}");
+    }
+    assert_eq!(campaigns(folder.path()), 2, "each pair is measured once");
 }

@@ -2,6 +2,7 @@
 
 use super::pair::{PairKind, Truth};
 use assay_pure::verdict::{TwinVerdict, Verdict};
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Effects from this size on must be found 95 times in 100.
@@ -16,16 +17,14 @@ const ROUNDING: f64 = 0.0015;
 /// What a tool said of a pair, from the word of a page or of a peer; a peer that saw no difference says so by `not different`.
 pub fn said_by(word: &str) -> Option<Verdict> {
     match word {
-        "faster" => Some(Verdict::Faster),
-        "slower" => Some(Verdict::Slower),
-        "equivalent" | "not different" => Some(Verdict::Equivalent),
-        "undecided" => Some(Verdict::Undecided),
-        _ => None,
+        "not different" => Some(Verdict::Equivalent),
+        word => serde_json::from_value(word.into()).ok(),
     }
 }
 
 /// How it stands to the truth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TruthOutcome {
     /// The true verdict.
     Right,

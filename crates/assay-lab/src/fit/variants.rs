@@ -83,7 +83,9 @@ pub fn measure(
         events,
     )?;
     if ended.interrupted {
-        bail!("interrupted while measuring the variants: the fit is not judged");
+        bail!(
+            "interrupted while measuring the variants: the fit is not judged. Every finished round is kept; `--resume` continues from there"
+        );
     }
     let ledger = Ledger::open(&asked.ledger)?;
     let observed = observe(&ledger, ended.campaign, experiment.clock)?;

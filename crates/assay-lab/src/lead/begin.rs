@@ -1,5 +1,6 @@
 //! Beginning and resuming, by one rule: with `--resume` the newest unfinished one of the same question goes on that this kind
-//! of processor began and no other lab works on; without it a new one begins.
+//! of processor began and no other lab works on; without it a new one begins. Of several that are asked for together, those
+//! at their end stay as they are, and those that were not reached begin.
 
 use super::Misuse;
 use super::command;
@@ -22,6 +23,41 @@ pub struct Question<'a> {
     pub of: &'a str,
     /// Go on with an unfinished one.
     pub resume: bool,
+}
+
+/// What becomes of campaigns that were begun before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Resume {
+    /// Nothing: a new one begins.
+    #[default]
+    No,
+    /// The newest unfinished one goes on; there has to be one.
+    Unfinished,
+    /// It is one of several that are asked for together: one at its end is kept, and one that was not reached begins.
+    OneOfSeveral,
+}
+
+impl Resume {
+    /// By a flag of somebody who asks for one.
+    #[must_use]
+    pub fn one(asked: bool) -> Resume {
+        if asked { Resume::Unfinished } else { Resume::No }
+    }
+
+    /// By a flag of somebody who asks for several.
+    #[must_use]
+    pub fn several(asked: bool) -> Resume {
+        if asked { Resume::OneOfSeveral } else { Resume::No }
+    }
+}
+
+/// What is asked for is either under way or was measured before.
+#[derive(Debug)]
+pub enum Begun {
+    /// It began or goes on.
+    UnderWay(Lead),
+    /// It came to its end before, with this number.
+    Over(i64),
 }
 
 /// Something under way: nobody else works on it until this is dropped.
@@ -50,6 +86,25 @@ impl Question<'_> {
             Some(hold) => Ok(Lead { id, resumed: false, led: self.led, _hold: hold }),
             None => bail!("{} {id} is being continued by another assay process", self.led.word()),
         }
+    }
+
+    /// The same for one of several that are asked for together.
+    ///
+    /// # Errors
+    /// As of [`Self::begin_or_resume`].
+    pub fn begin_or_resume_of_several(
+        &self,
+        ledger: &Ledger,
+        row: impl FnOnce() -> Result<i64>,
+    ) -> Result<Begun> {
+        let resume = self.resume && !ledger.unfinished(self.led, self.digest)?.is_empty();
+        if self.resume
+            && !resume
+            && let Some(finished) = ledger.finished(self.led, self.digest)?
+        {
+            return Ok(Begun::Over(finished));
+        }
+        Question { resume, ..*self }.begin_or_resume(ledger, row).map(Begun::UnderWay)
     }
 
     fn resume(&self, ledger: &Ledger) -> Result<Lead> {
@@ -155,5 +210,28 @@ mod tests {
         second.end(&ledger, Stopped::Refined).unwrap();
         assert_eq!(ledger.finished(Led::Sweep, "q").unwrap(), Some(2));
         assert_eq!(lead("q", true).unwrap().id, 1, "what was interrupted goes on, what is over does not");
+    }
+
+    #[test]
+    fn of_several_one_at_its_end_is_kept_one_unfinished_goes_on_and_one_not_reached_begins() {
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
+        let nothing = json!({});
+        let begin = |digest: &str, resume| {
+            let new = NewSweep { name: "s", question: digest, spec: &nothing, asked: &nothing };
+            question(digest, resume).begin_or_resume_of_several(&ledger, || ledger.begin_sweep(&new)).unwrap()
+        };
+        let under_way = |begun| match begun {
+            Begun::UnderWay(lead) => lead,
+            Begun::Over(id) => panic!("{id} is over"),
+        };
+        under_way(begin("ended", false)).end(&ledger, Stopped::Refined).unwrap();
+        under_way(begin("cut", false)).end(&ledger, Stopped::Interrupted).unwrap();
+        assert!(matches!(begin("ended", true), Begun::Over(1)));
+        let cut = under_way(begin("cut", true));
+        assert_eq!((cut.id, cut.resumed), (2, true));
+        let new = under_way(begin("not reached", true));
+        assert_eq!((new.id, new.resumed), (3, false));
+        assert_eq!(under_way(begin("ended", false)).id, 4, "without --resume it is measured again");
     }
 }

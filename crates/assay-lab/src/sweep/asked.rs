@@ -34,6 +34,8 @@ pub struct SweepRequest {
     pub variants: Vec<String>,
     /// Refine where any two variants cross, not only with the baseline.
     pub every_pair: bool,
+    /// Go on with those of these sweeps that are unfinished or were not reached.
+    pub resume: bool,
 }
 
 /// An experiment's outline with one of its sweeps, ready for its steps: their inputs are all that is missing.

@@ -8,7 +8,7 @@ use super::asked::{SweepRequest, SweepSubject};
 use super::behind;
 use super::readings::{self, SweepSteps};
 use crate::campaign::{self, CampaignRequest, MeasuringCore, shared};
-use crate::lead::{Lead, Misuse, Question};
+use crate::lead::{Begun, Misuse, Question, Resume};
 use crate::store::{Led, Ledger, NewSweep, SweepPoint, SweepRow, SweepStep};
 use anyhow::{Context, Result, bail};
 use assay_linux::machine::Machine;
@@ -64,21 +64,23 @@ pub fn run(asked: &SweepRequest, events: &mut dyn FnMut(Event)) -> Result<Vec<En
     let machine = assay_linux::machine::facts();
     let ledger = Ledger::open(&asked.campaign.ledger)?;
     let mut ended = Vec::new();
-    if asked.campaign.resume {
+    if asked.resume {
         something_to_resume(asked, &subjects, &ledger)?;
     }
     for subject in &subjects {
-        let (sweep, lead) = begin_or_resume(asked, subject, &ledger)?;
-        let Some(lead) = lead else {
-            ended.push(EndedSweep { sweep, interrupted: false });
-            continue;
+        let lead = match begin_or_resume(asked, subject, &ledger)? {
+            Begun::UnderWay(lead) => lead,
+            Begun::Over(sweep) => {
+                ended.push(EndedSweep { sweep, interrupted: false });
+                continue;
+            }
         };
         let key = SweptKey::parse(&subject.sweep.key)?;
-        let way = RunningSweep { asked, subject, machine: &machine, ledger: &ledger, sweep, key };
+        let way = RunningSweep { asked, subject, machine: &machine, ledger: &ledger, sweep: lead.id, key };
         let stopped = way.walk(events)?;
         lead.end(&ledger, stopped)?;
         let interrupted = stopped == Stopped::Interrupted;
-        ended.push(EndedSweep { sweep, interrupted });
+        ended.push(EndedSweep { sweep: way.sweep, interrupted });
         if interrupted {
             break;
         }
@@ -119,26 +121,12 @@ fn something_to_resume(asked: &SweepRequest, subjects: &[SweepSubject], ledger: 
 /// What must be the same for a sweep to be resumed.
 const SAME: &str = "of this experiment as it is now (same file, options and compilers)";
 
-/// A sweep's number, and the right to work on it. None: when several are resumed, those that are at their end stay as they are, and
-/// those that were not reached begin.
-fn begin_or_resume(
-    asked: &SweepRequest,
-    subject: &SweepSubject,
-    ledger: &Ledger,
-) -> Result<(i64, Option<Lead>)> {
+fn begin_or_resume(asked: &SweepRequest, subject: &SweepSubject, ledger: &Ledger) -> Result<Begun> {
     let (spec, wishes, question) = question(asked, subject)?;
-    let resume = asked.campaign.resume && !ledger.unfinished(Led::Sweep, &question)?.is_empty();
-    if asked.campaign.resume
-        && !resume
-        && let Some(finished) = ledger.finished(Led::Sweep, &question)?
-    {
-        return Ok((finished, None));
-    }
     let new = NewSweep { name: &subject.sweep.name, question: &question, spec: &spec, asked: &wishes };
     let of = format!("{} {SAME}", subject.sweep.name);
-    let question = Question { led: Led::Sweep, digest: &question, of: &of, resume };
-    let lead = question.begin_or_resume(ledger, || ledger.begin_sweep(&new))?;
-    Ok((lead.id, Some(lead)))
+    let question = Question { led: Led::Sweep, digest: &question, of: &of, resume: asked.resume };
+    question.begin_or_resume_of_several(ledger, || ledger.begin_sweep(&new))
 }
 
 impl RunningSweep<'_> {
@@ -149,7 +137,7 @@ impl RunningSweep<'_> {
             let family = readings::family(self.ledger, &self.row()?)?;
             if let Some(open) = family.steps.iter().find(|step| step.is_open()) {
                 let experiment = open.experiment.clone();
-                if !self.measure(&family, (&open.kept, experiment, true), &mut core, events)? {
+                if !self.measure(&family, (&open.kept, experiment, Resume::Unfinished), &mut core, events)? {
                     return Ok(Stopped::Interrupted);
                 }
                 continue;
@@ -166,7 +154,7 @@ impl RunningSweep<'_> {
             }
             let (points, experiment) = self.plan(&family, &wishes)?;
             let step = SweepStep { step: family.steps.len() as u32, campaign: 0, points };
-            if !self.measure(&family, (&step, experiment, false), &mut core, events)? {
+            if !self.measure(&family, (&step, experiment, Resume::No), &mut core, events)? {
                 return Ok(Stopped::Interrupted);
             }
         }
@@ -304,7 +292,7 @@ impl RunningSweep<'_> {
     fn measure(
         &self,
         family: &SweepSteps,
-        (step, experiment, resume): (&SweepStep, Experiment, bool),
+        (step, experiment, resume): (&SweepStep, Experiment, Resume),
         core: &mut MeasuringCore,
         events: &mut dyn FnMut(Event),
     ) -> Result<bool> {
@@ -315,7 +303,11 @@ impl RunningSweep<'_> {
             step: step.step,
             points: now as u64,
             again,
-            points_left: most.saturating_sub(if resume || again { before } else { before + now }) as u64,
+            points_left: most.saturating_sub(if again || resume == Resume::Unfinished {
+                before
+            } else {
+                before + now
+            }) as u64,
             seconds_left: self.seconds_left(family).max(0.0),
         });
         let mut outline = self.subject.outline.clone();

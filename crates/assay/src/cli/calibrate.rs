@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use assay_lab::calibrate::tally::{self, CLASSES, TwinCount};
 use assay_lab::calibrate::{KnownPair, OutcomeTally, Trial, TruthOutcome, peers, read_pairs};
 use assay_lab::campaign::{self, CampaignRequest, compose};
-use assay_lab::lead::Misuse;
+use assay_lab::lead::{Misuse, Resume};
 use assay_lab::store::{Ledger, mark};
 use assay_link::build::Compiler;
 use assay_link::program::find_toolchains;
@@ -50,6 +50,9 @@ pub struct CalibrateArguments {
     /// First seed; each further measurement of a pair takes the next one
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Continue: keep the pairs that are measured, measure the others
+    #[arg(long)]
+    pub resume: bool,
     /// Write every verdict as JSON; - is standard output
     #[arg(long, help_heading = OUTPUT, value_name = "FILE")]
     pub json: Option<PathBuf>,
@@ -71,21 +74,28 @@ pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
     for reason in skipped {
         screen::tell(&format!("skipped {reason}"));
     }
-    let begun = Instant::now();
+    if arguments.resume {
+        campaign::something_begun(&Ledger::open(&arguments.places.ledger)?, &names(&runs)?)?;
+    }
+    let mut progress = Progress { begun: Instant::now(), total: runs.len(), done: 0, kept: 0 };
     let mut trials = Vec::new();
     let mut failed = Vec::new();
-    for (done, run) in runs.iter().enumerate() {
+    for run in &runs {
         if assay_linux::interrupt::asked() {
-            screen::tell("assay: interrupted; the results so far:");
+            screen::tell("assay: interrupted; --resume continues. The results so far:");
             break;
         }
-        say_progress(done, runs.len(), begun, run);
+        progress.say(run);
         match measure(arguments, run) {
-            Ok(found) => trials.extend(found),
+            Ok(found) => {
+                progress.kept += usize::from(found.kept);
+                trials.extend(found.trials);
+            }
             Err(_) if assay_linux::interrupt::asked() => {}
             // One pair that cannot be measured must not cost the hours of the others.
             Err(error) => failed.push(format!("{error:#}")),
         }
+        progress.done += 1;
     }
     if arguments.peers {
         screen::tell("running Google Benchmark and hyperfine");
@@ -162,21 +172,59 @@ fn planned<'a>(
     Ok((runs, skipped))
 }
 
+/// The names of the pairs' experiments.
+fn names(runs: &[CalibrationRun]) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for run in runs {
+        let name = run.pair.outline()?.name;
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
 const ASSAY: &str = "assay";
 const AS_BUILT: &str = "as built";
 
-fn say_progress(done: usize, total: usize, begun: Instant, run: &CalibrationRun) {
-    let left = match done {
-        0 => String::new(),
-        _ => {
-            let seconds = begun.elapsed().as_secs_f64() / done as f64 * (total - done) as f64;
-            format!(", about {} left", words::duration(seconds))
-        }
-    };
-    screen::tell(&format!("{} of {total}: {}, {}{left}", done + 1, run.pair.name, run.compiler));
+/// How far all is.
+struct Progress {
+    begun: Instant,
+    total: usize,
+    done: usize,
+    /// Of these, campaigns that were measured before: they tell nothing of the time that others take.
+    kept: usize,
 }
 
-fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<Trial>> {
+impl Progress {
+    fn say(&self, run: &CalibrationRun) {
+        let measured = self.done - self.kept;
+        let left = match measured {
+            0 => String::new(),
+            _ => {
+                let seconds =
+                    self.begun.elapsed().as_secs_f64() / measured as f64 * (self.total - self.done) as f64;
+                format!(", about {} left", words::duration(seconds))
+            }
+        };
+        screen::tell(&format!(
+            "{} of {}: {}, {}{left}",
+            self.done + 1,
+            self.total,
+            run.pair.name,
+            run.compiler
+        ));
+    }
+}
+
+/// What one campaign said of its pair.
+struct PairTrials {
+    trials: Vec<Trial>,
+    /// It was measured before.
+    kept: bool,
+}
+
+fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<PairTrials> {
     let (pair, store) = (run.pair, arguments.places.store());
     mark::claim(&store)?;
     let asked = CampaignRequest {
@@ -184,7 +232,7 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<T
         ledger: arguments.places.ledger.clone(),
         store,
         quick: false,
-        resume: false,
+        resume: Resume::several(arguments.resume),
         cpu: None,
         patience: Duration::from_secs(20),
         budget: arguments.budget,
@@ -230,7 +278,7 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<Vec<T
             });
         }
     }
-    Ok(trials)
+    Ok(PairTrials { trials, kept: ended.kept })
 }
 
 /// What the same rule says of the as-built link alone.
@@ -241,8 +289,6 @@ fn by_link(contrast: &PageContrast, page: &Page) -> Verdict {
 }
 
 fn trials_json(trials: &[Trial]) -> Vec<serde_json::Value> {
-    // Peers only say that they saw no difference.
-    let word = |said: Verdict| if said == Verdict::Equivalent { "same" } else { said.word() };
     trials
         .iter()
         .map(|trial| {
@@ -253,10 +299,10 @@ fn trials_json(trials: &[Trial]) -> Vec<serde_json::Value> {
                 "what": trial.what,
                 "change": trial.change,
                 "class": tally::class(trial.kind, &trial.truth),
-                "truth": trial.truth.verdict.word(),
+                "truth": trial.truth.verdict,
                 "nominal_effect": trial.truth.nominal_effect,
-                "said": word(trial.said),
-                "outcome": format!("{:?}", tally::outcome(trial.truth.verdict, trial.said)),
+                "said": trial.said,
+                "outcome": tally::outcome(trial.truth.verdict, trial.said),
                 "difference": trial.difference,
                 "twin": trial.twin,
             })

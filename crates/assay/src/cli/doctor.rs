@@ -8,7 +8,7 @@ use anyhow::Result;
 use assay_lab::campaign;
 use assay_lab::doctor::program::{ProgramFacts, TracedCommand};
 use assay_lab::doctor::{experiment, machine, program as examined};
-use assay_lab::lead::{Misuse, Unable};
+use assay_lab::lead::{Misuse, Resume, Unable};
 use assay_link::build::text::split;
 use assay_pure::event::Event;
 use assay_pure::predict::{PredictionKind, Zoo};
@@ -182,7 +182,7 @@ fn of_experiment(arguments: &DoctorArguments, file: &Path) -> Result<Examination
             ledger: arguments.places.ledger.clone(),
             store: arguments.places.store(),
             quick: false,
-            resume: false,
+            resume: Resume::No,
             cpu: arguments.cpu,
             patience: PATIENCE,
             budget: None,

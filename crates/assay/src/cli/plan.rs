@@ -5,6 +5,7 @@ use super::run::StoragePaths;
 use super::{DONE, screen};
 use anyhow::Result;
 use assay_lab::campaign::{CampaignRequest, left_out, outlook, prepare};
+use assay_lab::lead::Resume;
 use assay_lab::store::Ledger;
 use assay_report::render_plan;
 use std::path::PathBuf;
@@ -36,7 +37,7 @@ pub fn run(arguments: &PlanArguments) -> Result<u8> {
         ledger: arguments.places.ledger.clone(),
         store: arguments.places.store(),
         quick: arguments.quick,
-        resume: false,
+        resume: Resume::No,
         cpu: None,
         patience: Duration::from_secs(1),
         budget: None,

@@ -12,7 +12,7 @@ use assay_lab::campaign::examination;
 use assay_lab::campaign::inputs::{self, InputPlaces};
 use assay_lab::campaign::{self, CampaignRequest, compose, prepare, workspace};
 use assay_lab::doctor::experiment;
-use assay_lab::lead::Misuse;
+use assay_lab::lead::{Misuse, Resume};
 use assay_lab::store::{Kept, KeptRow, Ledger};
 use assay_lab::view::{self, AnyPage};
 use assay_pure::compare::Gates;
@@ -35,7 +35,7 @@ pub struct RunArguments {
     /// Give a first answer in about 20 s: fewer rounds, no added placements
     #[arg(long)]
     pub quick: bool,
-    /// Continue the newest unfinished campaign of this experiment
+    /// Continue the newest unfinished campaign; of several files, also measure those that were not reached
     #[arg(long)]
     pub resume: bool,
     /// Measure on other machines: a job for each kind that --per names
@@ -158,7 +158,7 @@ impl RunArguments {
             ledger: self.places.ledger.clone(),
             store: self.places.store(),
             quick: self.quick,
-            resume: self.resume,
+            resume: Resume::No,
             cpu: self.cpu,
             patience: Duration::from_secs_f64(self.timeout),
             budget,
@@ -202,7 +202,7 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
             Err(Misuse("--on measures one experiment at a time: name one file".into()).into())
         }
         [one] => {
-            let page = measure(arguments, one, listed.budget)?;
+            let page = measure(arguments, one, listed.budget, Resume::one(arguments.resume))?;
             if let Some(path) = &arguments.json {
                 screen::write(path, &page.to_json())?;
             }
@@ -217,8 +217,8 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
 }
 
 /// Measures one experiment and shows its page.
-fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>) -> Result<Page> {
-    let asked = arguments.asked(file, budget);
+fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>, resume: Resume) -> Result<Page> {
+    let asked = CampaignRequest { resume, ..arguments.asked(file, budget) };
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
     let ended = campaign::run(&asked, &mut |event| progress.event(&event))?;
     drop(progress);
@@ -244,6 +244,9 @@ fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>) -> Result
     }
     if let Some(why) = hidden {
         screen::tell(&why);
+    }
+    if ended.kept {
+        screen::tell(&format!("assay: {}: kept, as it was measured to its end before", file.display()));
     }
     if ended.interrupted {
         screen::tell("assay: interrupted. Every finished round is kept; `--resume` continues from there.");

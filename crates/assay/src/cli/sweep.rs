@@ -6,6 +6,7 @@ use super::run::{StoragePaths, positive};
 use super::{DONE, FAILED, UNABLE, reads, screen};
 use anyhow::Result;
 use assay_lab::campaign::CampaignRequest;
+use assay_lab::lead::Resume;
 use assay_lab::store::{Kept, Ledger};
 use assay_lab::sweep::{self, AdHoc, SweepRequest, compose, preview};
 use assay_lab::view::{self, AnyPage, named};
@@ -65,7 +66,7 @@ pub struct SweepArguments {
     /// Show what would be measured and how long it would take, then stop
     #[arg(long)]
     pub plan: bool,
-    /// Continue the newest unfinished sweep
+    /// Continue the sweeps that are unfinished or were not reached
     #[arg(long)]
     pub resume: bool,
     /// Show a sweep of the ledger by its number or name, or `last`, without measuring
@@ -103,7 +104,7 @@ impl SweepArguments {
                 ledger: self.places.ledger.clone(),
                 store: self.places.store(),
                 quick: false,
-                resume: self.resume,
+                resume: Resume::No,
                 cpu: self.cpu,
                 patience: Duration::from_secs_f64(self.timeout),
                 budget: self.budget,
@@ -119,6 +120,7 @@ impl SweepArguments {
             refine: self.refine,
             variants: self.variants.clone(),
             every_pair: self.all,
+            resume: self.resume,
         }
     }
 

@@ -8,6 +8,7 @@
 use super::facts::TwoPlaces;
 use crate::campaign::{self, judge, prepare, steps};
 use crate::examine::scratch;
+use crate::lead::Resume;
 use crate::store::Ledger;
 use anyhow::{Result, bail};
 use assay_link::build::Compiler;
@@ -52,7 +53,7 @@ pub fn measure(
         ledger: folder.path().join("ledger.db"),
         store: folder.path().join("store"),
         quick: false,
-        resume: false,
+        resume: Resume::No,
         cpu: Some(cpu),
         patience: PATIENCE,
         budget: Some(seconds),

@@ -8,7 +8,7 @@ use crate::cli::{DONE, FAILED, reads, screen};
 use anyhow::{Context as _, Result};
 use assay_lab::campaign;
 use assay_lab::fit::{FitRequest, conclude, conclude_numbers, examine, examine_numbers, variants};
-use assay_lab::lead::Misuse;
+use assay_lab::lead::{Misuse, Resume};
 use assay_pure::inputs::fit::kind;
 use assay_pure::inputs::{Format, Generator, NumberType, guess};
 use assay_report::{FitPage, Progress, Show, render_fit};
@@ -64,6 +64,9 @@ pub struct FitArguments {
     /// CPU to measure on; default: the last one allowed
     #[arg(long, value_name = "N", help_heading = MEASUREMENT, requires = "experiment")]
     cpu: Option<usize>,
+    /// Continue the newest unfinished measurement of the variants
+    #[arg(long, help_heading = MEASUREMENT, requires = "experiment")]
+    resume: bool,
     /// Show no progress
     #[arg(long, short, help_heading = OUTPUT)]
     quiet: bool,
@@ -275,7 +278,7 @@ fn measure(
         ledger: arguments.places.ledger.clone(),
         store: arguments.places.store(),
         quick: false,
-        resume: false,
+        resume: Resume::one(arguments.resume),
         cpu: arguments.cpu,
         patience: Duration::from_secs(20),
         budget: arguments.budget,

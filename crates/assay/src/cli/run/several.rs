@@ -3,9 +3,11 @@
 use super::super::{DONE, FAILED, UNABLE, screen};
 use super::{RunArguments, exit_code, measure};
 use anyhow::Result;
-use assay_lab::campaign::prepare;
 use assay_lab::campaign::workspace::ListedExperiments;
-use assay_lab::lead::Misuse;
+use assay_lab::campaign::{self, prepare};
+use assay_lab::lead::{Misuse, Resume};
+use assay_lab::store::Ledger;
+use assay_pure::experiment::Experiment;
 use assay_pure::words;
 use assay_report::ink::Ink;
 use assay_report::markdown::markdown;
@@ -39,16 +41,22 @@ impl Measured {
 /// [`Misuse`]: one of the files is wrong (nothing is measured then), or what was asked for is of one experiment only. An output
 /// cannot be written.
 pub fn run(arguments: &RunArguments, listed: &ListedExperiments) -> Result<u8> {
-    if arguments.resume || !arguments.pictures.pictures.is_empty() {
-        let what = if arguments.resume { "--resume continues" } else { "--picture draws" };
-        return Err(Misuse(format!("{what} one experiment: name its file alone")).into());
+    if !arguments.pictures.pictures.is_empty() {
+        return Err(Misuse("--picture draws one experiment: name its file alone".into()).into());
     }
-    let mut shares = Shares::of(own_budgets(arguments, listed)?, listed.budget);
+    let experiments = read(arguments, listed)?;
+    if arguments.resume {
+        let names: Vec<String> = experiments.iter().map(|experiment| experiment.name.clone()).collect();
+        campaign::something_begun(&Ledger::open(&arguments.places.ledger)?, &names)?;
+    }
+    let budgets = experiments.iter().map(|experiment| experiment.budget_seconds).collect();
+    let mut shares = Shares::of(budgets, listed.budget);
     let mut done: Vec<Measured> = Vec::new();
     for (number, file) in listed.experiments.iter().enumerate() {
         let budget = shares.next(number);
         screen::tell(&format!("assay: {} ({} of {})", file.display(), number + 1, listed.experiments.len()));
-        let page = measure(arguments, file, budget).map_err(|error| format!("{error:#}"));
+        let page = measure(arguments, file, budget, Resume::several(arguments.resume))
+            .map_err(|error| format!("{error:#}"));
         if !arguments.prints_data() {
             screen::print("\n");
         }
@@ -129,8 +137,8 @@ impl Shares {
     }
 }
 
-/// Each experiment's own budget, seconds. All files are read here: what is wrong with one is said before the first is measured.
-fn own_budgets(arguments: &RunArguments, listed: &ListedExperiments) -> Result<Vec<f64>, Misuse> {
+/// All experiments: what is wrong with one is said before the first is measured.
+fn read(arguments: &RunArguments, listed: &ListedExperiments) -> Result<Vec<Experiment>, Misuse> {
     let outlines = listed.experiments.iter().map(|file| prepare::outline(&arguments.asked(file, None)));
     let (read, wrong): (Vec<_>, Vec<_>) = outlines.partition(Result::is_ok);
     let wrong: Vec<String> =
@@ -138,7 +146,7 @@ fn own_budgets(arguments: &RunArguments, listed: &ListedExperiments) -> Result<V
     if !wrong.is_empty() {
         return Err(Misuse(wrong.join("\n\n")));
     }
-    Ok(read.into_iter().flatten().map(|outline| outline.experiment.budget_seconds).collect())
+    Ok(read.into_iter().flatten().map(|outline| outline.experiment).collect())
 }
 
 fn write(arguments: &RunArguments, done: &[Measured]) -> Result<()> {
