@@ -34,9 +34,9 @@ mod unregistered;
 pub mod usage;
 pub mod workspace;
 
-use crate::lead::{Begun, Lead, Misuse, Question, Resume, measuring_cpu};
+use crate::lead::{self, Begun, Lead, Misuse, Question, Resume, measuring_cpu};
 pub use crate::run::retake::MeasuringCore;
-use crate::store::{CampaignRow, Led, Ledger, NewCampaign, mark};
+use crate::store::{CampaignRow, Led, Ledger, NewCampaign};
 use anyhow::{Result, bail};
 use assay_linux::machine::Machine;
 use assay_pure::event::Event;
@@ -184,9 +184,7 @@ pub fn run_outline(
     begun: &mut dyn FnMut(&Ledger, i64) -> Result<()>,
     events: &mut dyn FnMut(Event),
 ) -> Result<EndedCampaign> {
-    mark::refuse_foreign(&asked.store)?;
-    let ledger = Ledger::open(&asked.ledger)?;
-    mark::claim(&asked.store)?;
+    let ledger = lead::open(&asked.ledger, &asked.store)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
     let lead = match begin_or_resume(asked, &prepared, &ledger, cpu)? {
@@ -225,9 +223,7 @@ pub fn count_afterwards(
     campaign: i64,
     events: &mut dyn FnMut(Event),
 ) -> Result<()> {
-    mark::refuse_foreign(&asked.store)?;
-    let ledger = Ledger::open(&asked.ledger)?;
-    mark::claim(&asked.store)?;
+    let ledger = lead::open(&asked.ledger, &asked.store)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let Some(row) = ledger.campaign(campaign)? else { bail!("the ledger has no campaign {campaign}") };
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;

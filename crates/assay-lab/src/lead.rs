@@ -14,6 +14,21 @@ pub use begin::{Begun, Lead, Question, Resume};
 pub use cpu::measuring_cpu;
 pub use hold::Hold;
 
+use crate::store::{Ledger, mark};
+use anyhow::Result;
+use std::path::Path;
+
+/// The ledger and the store that something is led in: both are refused, untouched, where they are somebody else's.
+///
+/// # Errors
+/// As of [`mark`] and [`Ledger::open`].
+pub fn open(ledger: &Path, store: &Path) -> Result<Ledger> {
+    mark::refuse_foreign(store)?;
+    let ledger = Ledger::open(ledger)?;
+    mark::claim(store)?;
+    Ok(ledger)
+}
+
 /// What the user asked for wrongly; shown as it is, exit code 2.
 #[derive(Debug)]
 pub struct Misuse(pub String);

@@ -97,13 +97,12 @@ fn memory(visits: &[VisitRow], spec: &Spec) -> Option<PeakMemory> {
     };
     let usable = visits.iter().filter(|visit| visit.failed.is_none());
     let found = memory_contrast(&usable.filter_map(peak).collect::<Vec<_>>(), spec.confidence)?;
-    let margin = spec.minimum_effect.relative();
     Some(PeakMemory {
         baseline_bytes: found.baseline,
         candidate_bytes: found.candidate,
         change: found.change,
         differs: found.change.is_some_and(|change| {
-            (change.lower > 1.0 || change.upper < 1.0) && (change.ratio - 1.0).abs() >= margin
+            (change.lower > 1.0 || change.upper < 1.0) && spec.minimum_effect.is_exceeded_by(change.ratio)
         }),
     })
 }

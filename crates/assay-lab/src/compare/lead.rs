@@ -13,8 +13,8 @@ use super::sides::{self, Keeping, PreparedSide, ReadySides, What};
 use super::spec::{Effort, Method, Spec, effort, visits_per_round};
 use super::unchanged::{self, PLAIN, UnchangedAsked, unchanged};
 use crate::campaign::compose::machine_json;
-use crate::lead::{Lead, Misuse, Question, Unable, measuring_cpu};
-use crate::store::{Led, Ledger, NewComparison, SideRow, mark};
+use crate::lead::{self, Lead, Misuse, Question, Unable, measuring_cpu};
+use crate::store::{Led, Ledger, NewComparison, SideRow};
 use anyhow::{Context, Result};
 use assay_link::adopt::bench::{self, Adapter, BenchCommand, BenchRun, BenchmarkTime, FigureError};
 use assay_link::adopt::capture::CapturedLink;
@@ -90,9 +90,7 @@ pub struct EndedComparison {
 /// # Errors
 /// What was asked for makes no sense, a build or the benchmark command fails, the ledger cannot be written.
 pub fn run(asked: &CompareRequest, on: &mut dyn FnMut(Event)) -> Result<EndedComparison> {
-    mark::refuse_foreign(&asked.store)?;
-    let ledger = Ledger::open(&asked.ledger)?;
-    mark::claim(&asked.store)?;
+    let ledger = lead::open(&asked.ledger, &asked.store)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let (ReadySides { mut sides, mut warnings, unlinked, holds: _holds }, work, tried) =
         ready(asked, cpu, on)?;

@@ -15,9 +15,9 @@ use crate::compare::planned;
 use crate::compare::spec::{
     Effort, FEWEST_ROTATIONS, Method, SHORTEST_VISIT, Spec, effort, visits_per_round,
 };
-use crate::lead::{Lead, Misuse, Question, hold, measuring_cpu};
+use crate::lead::{self, Lead, Misuse, Question, hold, measuring_cpu};
 use crate::store::{
-    DiaryCount, DiaryEntrant, DiaryTask, Led, Ledger, NewComparison, NewSession, SessionRow, SideRow, mark,
+    DiaryCount, DiaryEntrant, DiaryTask, Led, Ledger, NewComparison, NewSession, SessionRow, SideRow,
 };
 use anyhow::{Result, bail};
 use assay_pure::event::Event;
@@ -43,9 +43,7 @@ pub struct EndedSession {
 /// What was asked for makes no sense, the stages before were measured elsewhere, the ledger cannot be written.
 pub fn run(asked: &StagesRequest, on: &mut dyn FnMut(Event)) -> Result<EndedSession> {
     let diary = &asked.opened.diary;
-    mark::refuse_foreign(&asked.store)?;
-    let ledger = Ledger::open(&asked.ledger)?;
-    mark::claim(&asked.store)?;
+    let ledger = lead::open(&asked.ledger, &asked.store)?;
     let key = digest(diary.name.as_bytes());
     let Some(_hold) = hold::take(ledger.path(), &format!("diary-{}", &key[..12]))? else {
         bail!(Misuse(format!("another assay process is measuring the diary {}", diary.name)))

@@ -27,6 +27,11 @@ impl Margin {
         self.relative.ln_1p()
     }
 
+    /// The ratios between which two times are equivalent.
+    pub fn ratios(self) -> (f64, f64) {
+        ((-self.ln()).exp(), self.ln().exp())
+    }
+
     /// Whether a logarithm of a ratio lies beyond the margin, in either direction. What lies on it is within.
     pub fn is_exceeded_by_ln(self, log_ratio: f64) -> bool {
         log_ratio.abs() > self.ln()
@@ -60,6 +65,8 @@ mod tests {
     fn both_directions_are_alike() {
         // 1/1.25 is 0.8 exactly; a margin on the linear scale would have ended at 0.75.
         let margin = Margin::of(0.25);
+        let (low, high) = margin.ratios();
+        assert!((low - 0.8).abs() < 1e-15 && (high - 1.25).abs() < 1e-15);
         let within = [1.0, 1.2499, 0.8001];
         let beyond = [1.2501, 0.7999, 0.76];
         assert!(within.iter().all(|ratio| margin.covers(*ratio) && !margin.is_exceeded_by(*ratio)));

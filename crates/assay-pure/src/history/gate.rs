@@ -12,6 +12,7 @@
 use super::noise;
 use super::scan::{Sensitivity, changes};
 use crate::compare::Gate;
+use crate::stats::margin::Margin;
 use crate::stats::student;
 use std::ops::Range;
 
@@ -163,7 +164,7 @@ impl Compared {
 
 /// The step from which on a gate fails, a logarithm, as is the least one that counts.
 pub fn limit(gate: &Gate, minimum: f64) -> f64 {
-    gate.allowed(minimum.exp_m1()).ln_1p()
+    Margin::of(gate.allowed(minimum.exp_m1())).ln()
 }
 
 /// What rounding took from a printed number, as the standard deviation of its logarithm: its last digit over √12.

@@ -6,6 +6,7 @@ use super::names::ShortNames;
 use super::scene::{Anchor, Fill, Scene, Shape};
 use crate::page::{AsBuiltSays, CauseEvidence, RatioInterval, Verdict};
 use crate::plot_axis::PlotAxis;
+use assay_pure::stats::margin::Margin;
 use assay_pure::words;
 
 /// More rows are left out.
@@ -105,7 +106,8 @@ impl ForestPicture<'_> {
         let (head, top) = (y + 14.0, y + 22.0);
         let height: f64 = rows.iter().map(row_height).sum();
         let bottom = top + height + 4.0;
-        let band = (place(1.0 - self.margin), place(1.0 + self.margin));
+        let (low, high) = Margin::of(self.margin).ratios();
+        let band = (place(low), place(high));
         scene.rectangle((band.0, top), (band.1, bottom), Colour::Margin, Fill::Solid);
         self.heads(scene, head, &widths, (left, right, place(1.0)));
         let ticks = axis.ticks((((right - left) / 62.0) as usize).max(2));

@@ -6,6 +6,7 @@ use crate::page::{
 };
 pub use assay_pure::stages::EntrantKind;
 pub use assay_pure::stages::step::{Against, Brought};
+use assay_pure::stats::margin::Margin;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the JSON.
@@ -142,13 +143,14 @@ pub struct StageMemory {
 }
 
 impl PageRole {
-    /// Two entrants differ in memory by more than their runs vary, and by at least this fraction.
+    /// Two entrants differ in memory by more than their runs vary, and by more than this fraction.
     pub(super) fn differs_in_memory(&self, minimum_effect: f64) -> bool {
+        let margin = Margin::of(minimum_effect);
         let known = || self.cells.iter().filter_map(|cell| cell.memory);
         known().any(|one| {
             known().any(|other| {
                 one.most < other.least
-                    && other.peak_bytes as f64 >= one.peak_bytes as f64 * (1.0 + minimum_effect)
+                    && margin.is_exceeded_by(other.peak_bytes as f64 / one.peak_bytes as f64)
             })
         })
     }

@@ -75,7 +75,7 @@ function spreads(page, kept) {
     if (rows.length === 0) return null;
     const narrow = width < NARROW;
     const left = narrow ? 6 : roomFor(rows.map((row) => row.name), width * 0.38);
-    const x = ratioAxis([...rows.flatMap((row) => [row.low, row.high]), 1 - page.measured.minimum_effect, 1 + page.measured.minimum_effect], zoom, width - left, "best and worst placement, relative to the median");
+    const x = ratioAxis([...rows.flatMap((row) => [row.low, row.high]), ...equivalentBand(page.measured.minimum_effect)], zoom, width - left, "best and worst placement, relative to the median");
     const plot = Plot.plot({
       className: PLOT_CLASS,
       width,
@@ -88,7 +88,7 @@ function spreads(page, kept) {
       y: { type: "point", domain: rows.map((row) => row.name), axis: null, padding: 0.6 },
       marks: [
         ...factorMarks("x", x),
-        Plot.rect([0], { x1: 1 - page.measured.minimum_effect, x2: 1 + page.measured.minimum_effect, fill: "var(--margin)", clip: true }),
+        Plot.rect([equivalentBand(page.measured.minimum_effect)], { x1: "0", x2: "1", fill: "var(--margin)", clip: true }),
         Plot.ruleX([1], { stroke: "var(--ink)" }),
         Plot.link(rows, { x1: "low", x2: "high", y: "name", stroke: "var(--c0)", strokeWidth: 4, dy: narrow ? 6 : 0, clip: true }),
         Plot.text(rows, { y: "name", text: (/** @type {any} */ row) => cut(row.name, narrow ? width - 14 : left), frameAnchor: "left", textAnchor: "start", dx: narrow ? 0 : -left + 4, dy: narrow ? -11 : 0, fill: "var(--ink)" }),

@@ -67,10 +67,15 @@ function ratioAxis(ratios, zoom, width, label) {
   return { type: factors ? "log" : "linear", domain: ends, label, ticks, tickFormat: changeMark, grid: true, labelAnchor: "center" };
 }
 
+/** The ratios between which two times are equivalent: alike in both directions. @param {number} margin a fraction @returns {[number, number]} */
+function equivalentBand(margin) {
+  return [1 / (1 + margin), 1 + margin];
+}
+
 /** What an axis of effects has to show: estimates, ends of the code's intervals, the margin. @param {{code: Ratio | null, built: Ratio | null}[]} effects @param {number} margin */
 function reach(effects, margin) {
   const values = effects.flatMap(({ code, built }) => [...(code ? [code.ratio, code.lower, code.upper] : []), ...(built ? [built.ratio] : [])]);
-  return [...values.filter((value) => value > 0), 1 - margin, 1 + margin];
+  return [...values.filter((value) => value > 0), ...equivalentBand(margin)];
 }
 
 /** The reach of both of two pages that stand side by side: effects of one length are drawn as long. @param {any} shown @returns {number[]} */
@@ -129,7 +134,7 @@ function forest(title, shown, margin, axis, also) {
       y: { type: "point", domain: rows.map((row) => row.at), axis: null, padding: 0.7 },
       marks: [
         ...factorMarks("x", x),
-        Plot.rect([0], { x1: 1 - margin, x2: 1 + margin, fill: "var(--margin)", clip: true }),
+        Plot.rect([equivalentBand(margin)], { x1: "0", x2: "1", fill: "var(--margin)", clip: true }),
         Plot.ruleX([1], { stroke: "var(--ink)", clip: true }),
         bar("built", lift - 6, 1.2),
         Plot.dot(of("built"), { x: (/** @type {any} */ row) => row.built.ratio, y: "at", r: 4, dy: lift - 6, stroke: "var(--ink)", fill: "var(--paper)", clip: true }),

@@ -146,7 +146,7 @@ function pairCharts(page, series, many) {
     if (rows.length === 0) return null;
     const all = rows.flatMap((/** @type {any} */ row) => [row.ratio, row.lower, row.upper]).filter((/** @type {number} */ ratio) => ratio > 0);
     const x = keyAxis(page, zoom, width);
-    const y = ratioAxis([...all, 1 - margin, 1 + margin], null, 360, `↑ change in time, relative to ${pair().baseline}`);
+    const y = ratioAxis([...all, ...equivalentBand(margin)], null, 360, `↑ change in time, relative to ${pair().baseline}`);
     y.labelAnchor = "top";
     const plot = Plot.plot({
       className: PLOT_CLASS,
@@ -160,7 +160,7 @@ function pairCharts(page, series, many) {
       marks: [
         ...factorMarks("x", x),
         ...factorMarks("y", y),
-        Plot.rect([0], { y1: 1 - margin, y2: 1 + margin, fill: "var(--margin)", clip: true }),
+        Plot.rect([equivalentBand(margin)], { y1: "0", y2: "1", fill: "var(--margin)", clip: true }),
         Plot.rect(pair().crossovers, { x1: "lower", x2: "upper", fill: "var(--cross)", clip: true }),
         Plot.ruleX(pair().crossovers, { x: "at", stroke: "var(--crossing)", strokeWidth: 1.5, clip: true }),
         ...cacheRules(page, "var(--muted)"),
