@@ -30,20 +30,30 @@ pub fn carry(plugin: &'static [u8]) {
 pub(super) fn find(given: Option<&Path>) -> Result<PathBuf, TraceRefusal> {
     let from_environment =
         || std::env::var_os(PLUGIN_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let (blame, path) = match given.map(Path::to_owned).or_else(from_environment) {
-        Some(path) => (Blame::Asked, path),
-        None => (Blame::Machine, own()?),
-    };
-    let path = std::fs::canonicalize(&path).map_err(|_| missing(&path));
-    let checked = path.and_then(|path| check_version(&path).map(|()| path));
-    checked.map_err(|refusal| TraceRefusal { blame, ..refusal })
+    match given.map(Path::to_owned).or_else(from_environment) {
+        Some(path) => checked(&path).map_err(|refusal| TraceRefusal { blame: Blame::Asked, ..refusal }),
+        None => own(),
+    }
 }
 
+/// The lab's own, looked for once: a campaign starts many emulators, and the file has 3 MB.
 fn own() -> Result<PathBuf, TraceRefusal> {
-    match CARRIED.get() {
-        Some(bytes) => unpacked(bytes, user_cache().as_deref()),
-        None => beside_the_program().ok_or_else(|| missing(Path::new(PLUGIN))),
+    static OWN: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(known) = OWN.get() {
+        return Ok(known.clone());
     }
+    let path = match CARRIED.get() {
+        Some(bytes) => unpacked(bytes, user_cache().as_deref())?,
+        None => beside_the_program().ok_or_else(|| missing(Path::new(PLUGIN)))?,
+    };
+    let found = checked(&path)?;
+    Ok(OWN.get_or_init(|| found).clone())
+}
+
+/// The whole path of a plugin that fits this lab.
+fn checked(path: &Path) -> Result<PathBuf, TraceRefusal> {
+    let path = std::fs::canonicalize(path).map_err(|_| missing(path))?;
+    check_version(&path).map(|()| path)
 }
 
 /// The plugin's file in the user's cache, written if it is not there or not what it should be.

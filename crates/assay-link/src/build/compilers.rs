@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Whose compiler it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -184,7 +185,9 @@ impl std::error::Error for ToolchainError {}
 /// # Errors
 /// There is none, or a pattern matches none.
 pub fn find_compilers(patterns: &[String]) -> Result<Vec<Compiler>, ToolchainError> {
-    find_compilers_in(&std::env::var_os("PATH").unwrap_or_default(), patterns)
+    static ON_PATH: OnceLock<FoundCompilers> = OnceLock::new();
+    // A campaign needs them in several places, and asking all takes a second of a processor: 100 MB of compilers are read.
+    ON_PATH.get_or_init(|| all_in(&std::env::var_os("PATH").unwrap_or_default())).matching(patterns)
 }
 
 /// As [`find_compilers`], in the folders of `search_path`, which is written like PATH.
@@ -192,6 +195,27 @@ pub fn find_compilers(patterns: &[String]) -> Result<Vec<Compiler>, ToolchainErr
 /// # Errors
 /// See [`find_compilers`].
 pub fn find_compilers_in(search_path: &OsStr, patterns: &[String]) -> Result<Vec<Compiler>, ToolchainError> {
+    all_in(search_path).matching(patterns)
+}
+
+/// What the folders of a search path have.
+struct FoundCompilers {
+    /// By family, then by version.
+    working: Vec<Compiler>,
+    /// Those that do not work, each with the reason.
+    broken: Vec<String>,
+}
+
+impl FoundCompilers {
+    fn matching(&self, patterns: &[String]) -> Result<Vec<Compiler>, ToolchainError> {
+        if self.working.is_empty() {
+            return Err(ToolchainError::None { broken: self.broken.clone() });
+        }
+        select::select(self.working.clone(), patterns)
+    }
+}
+
+fn all_in(search_path: &OsStr) -> FoundCompilers {
     let mut broken = Vec::new();
     let mut found: Vec<Compiler> = Vec::new();
     for (path, names) in candidates(search_path) {
@@ -203,12 +227,9 @@ pub fn find_compilers_in(search_path: &OsStr, patterns: &[String]) -> Result<Vec
             Err(reason) => broken.push(format!("{}: {reason}", path.display())),
         }
     }
-    if found.is_empty() {
-        return Err(ToolchainError::None { broken });
-    }
     name_apart(&mut found);
     found.sort_by_cached_key(|compiler| (compiler.family, select::version_key(&compiler.version)));
-    select::select(found, patterns)
+    FoundCompilers { working: found, broken }
 }
 
 /// Programs to be asked, in the order of PATH, each with the names that lead to it.
