@@ -29,17 +29,17 @@ use assay_link::build::LoggingProgram;
 use assay_linux::perf::RefusalContext;
 use assay_pure::event::Event;
 use assay_pure::experiment;
-use assay_pure::ledger::Stage;
+use assay_pure::ledger::{CountWalk, Stage};
 use assay_pure::predict;
 use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::counts::{CountSource, THIS_CPU};
 use assay_pure::words;
-use converse::{CountedInput, CutShort, Job, Outcome};
+use converse::{CountedInput, CutShort, Job, NumberedInput, Outcome};
 use hardware::Counters;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use walks::Stretch;
+use walks::WalkedStretch;
 
 /// The time for it, seconds: this share of the measuring, within these limits.
 const TIME: (f64, f64, f64) = (0.5, 10.0, 30.0);
@@ -187,6 +187,10 @@ fn method(source: CountingSource, counters: &Result<Counters, String>, predictor
     format!("{how}, walks of {UNITS} units; predictors: {}", predictors.join(", "))
 }
 
+fn numbered<'a>(prepared: &'a Prepared, inputs: &[usize]) -> Vec<NumberedInput<'a>> {
+    inputs.iter().map(|&number| NumberedInput { number, ready: &prepared.inputs[number] }).collect()
+}
+
 impl CountPhase<'_, '_> {
     /// What is not in the ledger yet.
     fn open<'p>(&self, placed: &'p [PlacedLink]) -> Result<Vec<OpenProgram<'p>>> {
@@ -254,11 +258,7 @@ impl CountPhase<'_, '_> {
                     let job = Job {
                         program: &one.placed.artifact.path,
                         variant: &self.prepared.experiment.variants[one.variant].name,
-                        inputs: one
-                            .inputs
-                            .iter()
-                            .map(|&input| (input, &self.prepared.inputs[input]))
-                            .collect(),
+                        inputs: numbered(self.prepared, &one.inputs),
                         most_units: UNITS,
                         predictors: &[],
                         cpu: self.scene.cpu,
@@ -387,7 +387,7 @@ impl CountPhase<'_, '_> {
         let job = Job {
             program,
             variant: &self.prepared.experiment.variants[open.variant].name,
-            inputs: inputs.iter().map(|&input| (input, &self.prepared.inputs[input])).collect(),
+            inputs: numbered(self.prepared, inputs),
             most_units: UNITS,
             predictors: &self.predictors,
             cpu: self.scene.cpu,
@@ -417,14 +417,14 @@ impl CountPhase<'_, '_> {
             left.retain(|input| *input != cell.input);
             match self.proven(cell).and_then(|()| cell.walked.clone()) {
                 Ok(walked) => {
-                    let row = |walk: &str, stretch: &Stretch| {
-                        let mut row = self.row(open, cell.input, executed, (walk, stretch));
+                    let row = |walk, stretch| {
+                        let mut row = self.row(open, cell.input, executed, walk, stretch);
                         let notes = [row.note.take(), cell.note.clone()];
                         row.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
                         row
                     };
-                    rows.push(row("first", &walked.first));
-                    rows.extend(walked.repeated.as_ref().map(|repeated| row("repeated", repeated)));
+                    rows.push(row(CountWalk::First, &walked.first));
+                    rows.extend(walked.repeated.as_ref().map(|repeated| row(CountWalk::Repeated, repeated)));
                 }
                 Err(reason) => self.fail(open, &[cell.input], &reason)?,
             }
@@ -451,7 +451,8 @@ impl CountPhase<'_, '_> {
         open: &OpenProgram<'_>,
         input: usize,
         executed: &Executed<'_>,
-        (walk, stretch): (&str, &Stretch),
+        walk: CountWalk,
+        stretch: &WalkedStretch,
     ) -> CountRow {
         let ready = &self.prepared.inputs[input];
         CountRow {
@@ -463,7 +464,7 @@ impl CountPhase<'_, '_> {
             windows: ready.windows.len() as u64,
             method: self.method.clone(),
             source: executed.source,
-            walk: walk.to_owned(),
+            walk,
             units: stretch.units,
             instructions: stretch.executed.instructions,
             branches: stretch.executed.branches,

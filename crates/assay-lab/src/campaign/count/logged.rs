@@ -20,12 +20,12 @@ pub(super) fn log(
     let session = session.map_err(|refusal| refusal.to_string())?;
     let mut job = job.clone();
     job.variables.push(session.variable());
-    let (walked, stopped, _) =
+    let walked =
         converse(&job, &[], &mut |worker, variant, input| walk(worker, variant, input, job.most_units), told);
     let (walker, followed) = session.finish();
-    match (followed, stopped) {
+    match (followed, walked.stopped) {
         (Err(why), _) => Err(why),
         (Ok(()), Some(CutShort::Instruction(why) | CutShort::Other(why))) => Err(why),
-        (Ok(()), stopped) => Ok(Outcome { cells: cells(walked, walker.passes), stopped }),
+        (Ok(()), stopped) => Ok(Outcome { cells: cells(walked.done, walker.passes), stopped }),
     }
 }

@@ -1,6 +1,7 @@
 //! Counting for real, with the kernel's own events in the place of the processor's: they need no performance counter.
 
 use super::*;
+use crate::campaign::inputs::ReadyInput;
 use crate::store::InputRow;
 use assay_pure::inputs::{Format, describe};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,7 @@ fn outcome_of(program: &Path, variant: &str, input: &ReadyInput, counters: &Coun
     let job = Job {
         program,
         variant,
-        inputs: vec![(0, input), (1, input)],
+        inputs: [0, 1].map(|number| NumberedInput { number, ready: input }).to_vec(),
         most_units: 400,
         predictors: &[],
         cpu: 0,
