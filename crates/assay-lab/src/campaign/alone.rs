@@ -49,7 +49,8 @@ pub fn warnings(observed: &Observed) -> Vec<String> {
             found.entry(process).or_default().push((input, times_the_median));
         }
     }
-    let mut told: Vec<String> = found.iter().take(TOLD).map(sentence).collect();
+    let mut told: Vec<String> =
+        found.iter().take(TOLD).map(|(process, inputs)| sentence(process, inputs)).collect();
     if found.len() > TOLD {
         let more = (found.len() - TOLD) as u64;
         told.push(match more {
@@ -80,7 +81,7 @@ fn out_of_line(times: &[PlaceTime]) -> Option<(ProcessPlace, f64)> {
     far.next().is_none().then_some((found.place, found.ns_per_unit / middle))
 }
 
-fn sentence((process, inputs): (&VariantProcess, &Vec<(String, f64)>)) -> String {
+fn sentence(process: &VariantProcess, inputs: &[(String, f64)]) -> String {
     let VariantProcess { variant, compiler, flags, place: ProcessPlace { rotation, phase } } = process;
     let times: Vec<String> =
         inputs.iter().map(|(input, times)| format!("{times:.1} times the median on {input}")).collect();

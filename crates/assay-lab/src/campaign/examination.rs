@@ -18,7 +18,7 @@ use super::inputs::{self, InputPlaces, ReadyInput};
 use super::placements::{Group, PlacedLink, Placements};
 use super::prepare::Prepared;
 use super::scene::Scene;
-use crate::examine::called::{self, BuiltProgram};
+use crate::examine::called::{self, BuiltProgram, TracingLimits};
 use crate::examine::checks::hardest;
 use crate::examine::facts::{ExperimentFacts, Notes};
 use crate::examine::scratch;
@@ -72,7 +72,8 @@ pub fn examine(
     let seconds = (TRACING.0 * experiment.budget_seconds).clamp(TRACING.1, TRACING.2);
     let mut notes = Notes::default();
     scene.doing(format!("tracing under QEMU, at most {}", words::duration(seconds)));
-    called::trace_all((None, seconds), &built, &capped, &laid, &options, &mut facts, &mut notes);
+    let limits = TracingLimits { plugin: None, seconds };
+    called::trace_all(limits, &built, &capped, &laid, &options, &mut facts, &mut notes);
     simulate(prepared, scene, &built, &options, store, &mut facts)?;
     if assay_linux::interrupt::asked() {
         return Ok(());

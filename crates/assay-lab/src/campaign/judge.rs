@@ -51,6 +51,20 @@ impl CampaignVerdicts {
     }
 }
 
+/// One look at the verdicts, of those that are planned: confidence is shared out over all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LookOfPlan {
+    /// Its number, from 1.
+    pub look: u32,
+    /// All of the plan.
+    pub looks: u32,
+}
+
+impl LookOfPlan {
+    /// The only one.
+    pub const ONLY: LookOfPlan = LookOfPlan { look: 1, looks: 1 };
+}
+
 /// Judges a campaign of a prepared experiment at a look.
 ///
 /// # Errors
@@ -59,11 +73,10 @@ pub fn judge(
     prepared: &Prepared,
     ledger: &Ledger,
     campaign: i64,
-    look: u32,
-    looks: u32,
+    look: LookOfPlan,
 ) -> Result<CampaignVerdicts> {
     let compilers: Vec<String> = prepared.compilers.iter().map(|compiler| compiler.name.clone()).collect();
-    judge_ledger(&prepared.experiment, &compilers, ledger, campaign, (look, looks))
+    judge_ledger(&prepared.experiment, &compilers, ledger, campaign, look)
 }
 
 /// Judges a campaign from the ledger alone.
@@ -75,7 +88,7 @@ pub fn judge_ledger(
     compilers: &[String],
     ledger: &Ledger,
     campaign: i64,
-    look: (u32, u32),
+    look: LookOfPlan,
 ) -> Result<CampaignVerdicts> {
     let observed = observe::observe(ledger, campaign, experiment.clock)?;
     let (contrasts, judgement) = judge_observed(experiment, compilers, ledger, campaign, &observed, look)?;
@@ -92,7 +105,7 @@ pub fn judge_observed(
     ledger: &Ledger,
     campaign: i64,
     observed: &Observed,
-    (look, looks): (u32, u32),
+    look: LookOfPlan,
 ) -> Result<(Vec<ObservedContrast>, Judgement)> {
     let failures = ledger.failures(campaign)?;
     let identical = observe::identical_code(ledger, campaign, experiment)?;
@@ -107,8 +120,8 @@ pub fn judge_observed(
     let options = VerdictOptions {
         margin: experiment.minimum_effect,
         confidence: experiment.confidence,
-        look,
-        looks,
+        look: look.look,
+        looks: look.looks,
         seconds_per_rotation: seconds_per_rotation(ledger, campaign)?,
         unoptimised_flags: unoptimised(experiment),
         ..VerdictOptions::default()

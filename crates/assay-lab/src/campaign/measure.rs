@@ -2,7 +2,7 @@
 //! What comes next is decided by [`super::steps`] from what the ledger holds, so a killed campaign goes on.
 
 use super::blocks::{blocks, failed_cells, tuning_subjects};
-use super::judge::{self, OpenCells};
+use super::judge::{self, LookOfPlan, OpenCells};
 use super::placements::{Group, Placements};
 use super::prepare::Prepared;
 use super::prove;
@@ -13,7 +13,7 @@ use super::{examination, inlined, shared, unoptimised, usage};
 use crate::lead::turn;
 use crate::run::lineup::Conditions;
 use crate::run::retake::MeasuringCore;
-use crate::run::round::{self, InputPlan, RoundBlock, RoundOutcome, VisitBench as _};
+use crate::run::round::{self, InputPlan, RoundBlock, RoundDraw, RoundOutcome, VisitBench as _};
 use crate::run::{Lineup, tune};
 use crate::store::{CampaignInput, NewSample, Round, SampleRow};
 use anyhow::Result;
@@ -96,7 +96,8 @@ pub fn measure(
     let mut done = DoneSoFar { looks, measured_seconds: campaign.measured_seconds, ..DoneSoFar::default() };
     done.rounds_at_level = rounds_at(&rounds, &levels, looks as usize).len() as u32;
     if looks > 0 {
-        let judged = judge::judge(prepared, ledger, row.id, looks, levels.len() as u32)?;
+        let judged =
+            judge::judge(prepared, ledger, row.id, LookOfPlan { look: looks, looks: levels.len() as u32 })?;
         done.undecided = Some(judged.undecided());
         campaign.open = OpenCells::after(prepared, &judged);
     }
@@ -159,7 +160,8 @@ impl RunningCampaign<'_, '_> {
                 CampaignStep::Look => {
                     let looks = done.looks + 1;
                     let (ledger, id) = (self.scene.ledger, self.scene.campaign.id);
-                    let judged = judge::judge(self.prepared, ledger, id, looks, limits.levels.len() as u32)?;
+                    let look = LookOfPlan { look: looks, looks: limits.levels.len() as u32 };
+                    let judged = judge::judge(self.prepared, ledger, id, look)?;
                     if steps::measures_again(done, limits, judged.lacks_rotations(), MOST_ROUNDS) {
                         if let Some(stopped) =
                             self.one_round(done.looks as usize, &mut level, limits, done)?
@@ -317,7 +319,7 @@ impl RunningCampaign<'_, '_> {
                 .filter(|&subject| !self.failed.contains(&started.lineup.cell(subject, number)))
                 .collect();
             let wanted = self.wanted(number);
-            let tuned = tune::input(&mut started.lineup, (number, windows), &wanted, &alive, SAMPLES);
+            let tuned = tune::input(&mut started.lineup, number, windows, &wanted, &alive, SAMPLES);
             visit_ns += tuned.visit_ns;
             for (subject, fault) in &tuned.faults {
                 let cell = started.lineup.cell(*subject, number);
@@ -392,7 +394,7 @@ impl RunningCampaign<'_, '_> {
             &mut level.started.lineup,
             &level.blocks,
             &plans,
-            (seed, round),
+            RoundDraw { seed, round },
             &mut self.failed,
             self.core,
             &mut |step| {

@@ -129,11 +129,20 @@ fn sampled(cells: &mut [TracedCell], laid: &[(usize, Laid)]) {
     }
 }
 
+/// How far the tracing of an examination may go.
+#[derive(Clone, Copy, Debug)]
+pub struct TracingLimits<'a> {
+    /// The plugin, where it is not the lab's own.
+    pub plugin: Option<&'a Path>,
+    /// For all cells together.
+    pub seconds: f64,
+}
+
 /// What each cell executes, as far as the emulator and the time allow.
 ///
 /// `capped` builds a program for the emulator, which lacks some instructions.
 pub fn trace_all(
-    (plugin, seconds): (Option<&Path>, f64),
+    limits: TracingLimits<'_>,
     built: &[BuiltProgram],
     capped: &dyn Fn(&BuiltProgram) -> Option<PathBuf>,
     laid: &[(usize, Laid)],
@@ -141,7 +150,7 @@ pub fn trace_all(
     facts: &mut ExperimentFacts,
     notes: &mut Notes,
 ) {
-    let deadline = Instant::now() + Duration::from_secs_f64(seconds);
+    let deadline = Instant::now() + Duration::from_secs_f64(limits.seconds);
     let inputs: Vec<(usize, &Laid)> = laid.iter().map(|(input, laid)| (*input, laid)).collect();
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     let mut seen = 0;
@@ -153,7 +162,7 @@ pub fn trace_all(
                 .or_default() += 1;
             continue;
         }
-        let try_it = |path: &Path| traced::walk(path, &variant, &inputs, options, plugin, left);
+        let try_it = |path: &Path| traced::walk(path, &variant, &inputs, options, limits.plugin, left);
         let mut walked = try_it(&program.path);
         if walked.stopped.as_ref().is_some_and(|stopped| stopped.lacks_instruction)
             && let Some(capped) = capped(program)

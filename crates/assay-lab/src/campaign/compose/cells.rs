@@ -14,7 +14,8 @@ use assay_report::page;
 pub(super) fn cells(
     experiment: &Experiment,
     compilers: &[String],
-    (judged, counted): (&CampaignVerdicts, &CampaignCounts),
+    judged: &CampaignVerdicts,
+    counted: &CampaignCounts,
     failures: &[FailureRow],
 ) -> Vec<page::PageCell> {
     let rows = verdict::placement_table(&judged.contrasts);
@@ -26,7 +27,7 @@ pub(super) fn cells(
                 == name.names()
         });
         let row = row.cloned().or_else(|| alone(&name, experiment, judged, failures));
-        cells.push(page_cell(&name, row.as_ref(), experiment, (judged, counted), failures));
+        cells.push(page_cell(&name, row.as_ref(), experiment, judged, counted, failures));
     }
     cells
 }
@@ -49,7 +50,8 @@ fn page_cell(
     name: &CellId,
     row: Option<&VariantPlacement>,
     experiment: &Experiment,
-    (judged, counted): (&CampaignVerdicts, &CampaignCounts),
+    judged: &CampaignVerdicts,
+    counted: &CampaignCounts,
     failures: &[FailureRow],
 ) -> page::PageCell {
     let (uncounted, count_note) = counted.note(name);
