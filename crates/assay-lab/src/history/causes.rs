@@ -1,9 +1,9 @@
 //! What the ledger knows of both sides of a step, and the sentence that says it. What is not known is not claimed: facts that
 //! differ stand beside the step, and none is called its cause.
 
-use super::code::{self, Binaries};
+use super::code::{self, CampaignBuild, KeptBinaries};
 use super::runs::{CampaignData, RunData, Runs};
-use super::series::{Series, SeriesKey};
+use super::series::{BuildName, Series, SeriesKey};
 use assay_pure::words;
 use assay_report::history::page::{ChangeCause, ChangePoint, KnownFact, SeriesKind};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use serde_json::Value;
 const BESIDE: usize = 2;
 
 /// Adds causes and sentences to all changes; steps of the plain link that the code has too are told of the code alone.
-pub fn tell(series: &mut [Series], read: &Runs, binaries: &Binaries) {
+pub fn tell(series: &mut [Series], read: &Runs, binaries: &KeptBinaries) {
     let of_code: Vec<(SeriesKey, ChangePoint)> = series
         .iter()
         .filter(|one| one.key.kind == SeriesKind::Contrast)
@@ -105,16 +105,17 @@ fn campaign(read: &Runs, run: usize) -> Option<&CampaignData> {
 }
 
 /// The build of a series at a run.
-fn build(series: &Series, run: usize) -> Option<&(String, String)> {
+fn build(series: &Series, run: usize) -> Option<&BuildName> {
     series.page.points.iter().zip(&series.builds).find(|(point, _)| point.run == run).map(|(_, build)| build)
 }
 
-fn causes(series: &Series, change: &ChangePoint, read: &Runs, binaries: &Binaries) -> Vec<ChangeCause> {
+fn causes(series: &Series, change: &ChangePoint, read: &Runs, binaries: &KeptBinaries) -> Vec<ChangeCause> {
     let mut found = Vec::new();
     let revisions = [change.before, change.at].map(|run| read.runs[run].page.revision.clone());
     if let (Some(before), Some(at)) = (campaign(read, change.before), campaign(read, change.at)) {
         if let (Some(old), Some(new)) = (build(series, change.before), build(series, change.at)) {
-            found.extend(built(series, (before, old), (at, new), binaries));
+            let of = |campaign, build| CampaignBuild { campaign, build };
+            found.extend(built(series, of(before, old), of(at, new), binaries));
         }
         found.extend(surroundings(before, at));
     }
@@ -136,14 +137,15 @@ fn short(revision: &str) -> String {
 /// Compiler, flags, sources, machine code, input.
 fn built(
     series: &Series,
-    before: (&CampaignData, &(String, String)),
-    at: (&CampaignData, &(String, String)),
-    binaries: &Binaries,
+    before: CampaignBuild<'_>,
+    at: CampaignBuild<'_>,
+    binaries: &KeptBinaries,
 ) -> Vec<ChangeCause> {
     let mut found = Vec::new();
     let mut add = |fact, differs, text: String| found.push(ChangeCause { fact, differs, text });
-    let compiler = |(campaign, build): (&CampaignData, &(String, String))| {
-        let known = campaign.page.machine.compilers.iter().find(|compiler| compiler.name == build.0);
+    let compiler = |of: CampaignBuild<'_>| {
+        let mut compilers = of.campaign.page.machine.compilers.iter();
+        let known = compilers.find(|compiler| compiler.name == of.build.compiler);
         known.map(|compiler| (format!("{} {}", compiler.name, compiler.version), compiler.sha256.clone()))
     };
     if let (Some(old), Some(new)) = (compiler(before), compiler(at)) {
@@ -153,15 +155,16 @@ fn built(
             add(KnownFact::Compiler, Some(true), format!("another build of the compiler {}", old.0));
         }
     }
-    let flags = |(campaign, build): (&CampaignData, &(String, String))| {
-        campaign.page.flag_sets.iter().find(|set| set.name == build.1).map(|set| set.flags.join(" "))
+    let flags = |of: CampaignBuild<'_>| {
+        let mut sets = of.campaign.page.flag_sets.iter();
+        sets.find(|set| set.name == of.build.flags).map(|set| set.flags.join(" "))
     };
     if let (Some(old), Some(new)) = (flags(before), flags(at))
         && old != new
     {
         add(KnownFact::Flags, Some(true), format!("flags `{old}` to `{new}`"));
     }
-    if let Some((differs, text)) = sources(before.0, at.0) {
+    if let Some((differs, text)) = sources(before.campaign, at.campaign) {
         add(KnownFact::Sources, Some(differs), text);
     }
     let names: Vec<&str> = [Some(&series.page.variant), series.page.baseline.as_ref()]
@@ -177,7 +180,7 @@ fn built(
         let content = |campaign: &CampaignData| {
             campaign.page.inputs.iter().find(|known| known.name == *input).map(|known| known.digest.clone())
         };
-        if let (Some(old), Some(new)) = (content(before.0), content(at.0))
+        if let (Some(old), Some(new)) = (content(before.campaign), content(at.campaign))
             && old != new
         {
             add(KnownFact::Input, Some(true), format!("the input {input} has different content"));

@@ -4,7 +4,7 @@
 //! ([`reference`]). A contrast speaks for its candidate; a time alone is judged only where no contrast speaks for the variant
 //! and its machine code is not known to be the same, since what a machine does to a time is not the code's fault.
 
-use super::code::{self, Binaries, SameCode};
+use super::code::{self, CampaignBuild, KeptBinaries, SameCode};
 use super::runs::{LeftOut, RunData, Runs};
 use super::series::Series;
 use assay_pure::compare::Gate;
@@ -23,7 +23,7 @@ pub fn judge(
     sensitivity: &Sensitivity,
     series: &[Series],
     read: &Runs,
-    binaries: &Binaries,
+    binaries: &KeptBinaries,
 ) -> GatePage {
     let page = |reading, run, checks, notes| GatePage { gate: gate.to_string(), reading, run, checks, notes };
     let Some(newest) = read.judged() else {
@@ -70,7 +70,7 @@ struct Judged<'a> {
     checks: usize,
     series: &'a [Series],
     read: &'a Runs,
-    binaries: &'a Binaries<'a>,
+    binaries: &'a KeptBinaries<'a>,
 }
 
 fn point_at(series: &Series, run: usize) -> Option<&HistoryPoint> {
@@ -247,7 +247,7 @@ impl Judged<'_> {
         let side = |run: usize| match &self.read.runs[run].data {
             RunData::Campaign(campaign) => {
                 let at = time.page.points.iter().position(|point| point.run == run)?;
-                Some((&**campaign, &time.builds[at]))
+                Some(CampaignBuild { campaign, build: &time.builds[at] })
             }
             RunData::Import(_) => None,
         };
@@ -309,7 +309,7 @@ fn undecided(one: &Series, note: String) -> GateCheck {
 
 #[cfg(test)]
 mod tests {
-    use super::super::series::SeriesKey;
+    use super::super::series::{BuildName, SeriesKey};
     use super::*;
     use assay_report::history::page::HistorySeries;
     use std::path::Path;
@@ -331,7 +331,7 @@ mod tests {
             compiler: String::new(),
             flags: owned(flags),
         };
-        let builds = vec![(String::new(), owned(flags)); points.len()];
+        let builds = vec![BuildName { flags: owned(flags), ..BuildName::default() }; points.len()];
         let page = HistorySeries {
             label: format!("{} / {} {flags}", names[0], names[1]),
             kind,
@@ -350,7 +350,7 @@ mod tests {
     fn said(series: &[Series], runs: usize) -> GatePage {
         let read = Runs::of_days(runs);
         let sensitivity = Sensitivity { minimum: 0.01, ..Sensitivity::default() };
-        let binaries = Binaries { store: Path::new("none"), ledgers: &[] };
+        let binaries = KeptBinaries { store: Path::new("none"), ledgers: &[] };
         judge(Gate { slower: 0.02 }, &sensitivity, series, &read, &binaries)
     }
 
@@ -419,7 +419,7 @@ mod tests {
             let mut read = Runs::of_days(13);
             read.left_out.push(LeftOut { id: 14, began, why });
             let sensitivity = Sensitivity { minimum: 0.01, ..Sensitivity::default() };
-            let binaries = Binaries { store: Path::new("none"), ledgers: &[] };
+            let binaries = KeptBinaries { store: Path::new("none"), ledgers: &[] };
             judge(Gate { slower: 0.02 }, &sensitivity, &quiet, &read, &binaries)
         };
         let newer = said(86_400.0 * 20.0, "did not end");

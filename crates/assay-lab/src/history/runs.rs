@@ -182,7 +182,7 @@ pub fn read(ledgers: &[Ledger], name: &str) -> Result<Runs> {
             let id = format!("{prefix}{}", row.id);
             let unread = left_out("cannot be read");
             match compose::page(ledger, row.id) {
-                Ok(page) => read.add_campaign(id, (number, ledger), row, page)?,
+                Ok(page) => read.add_campaign(id, number, ledger, row, page)?,
                 Err(error) => {
                     read.left_out.extend((number == 0).then_some(unread));
                     unreadable.push(format!("{id} ({error:#})"));
@@ -231,7 +231,8 @@ impl Runs {
     fn add_campaign(
         &mut self,
         id: String,
-        (number, ledger): (usize, &Ledger),
+        number: usize,
+        ledger: &Ledger,
         row: CampaignRow,
         page: Page,
     ) -> Result<()> {

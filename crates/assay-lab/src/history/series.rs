@@ -9,14 +9,23 @@ use assay_report::history::page::{ChangePoint, HistoryPoint, HistorySeries, Seri
 use assay_report::page::{PageCell, PageContrast};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How a variant was compiled; both empty for imports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BuildName {
+    /// The compiler's name.
+    pub compiler: String,
+    /// The flag set's name.
+    pub flags: String,
+}
+
 /// A series, and where its points come from.
 pub struct Series {
     /// What tells it from the others.
     pub key: SeriesKey,
     /// As shown.
     pub page: HistorySeries,
-    /// Build of each point: compiler and flag set by name; empty for imports.
-    pub builds: Vec<(String, String)>,
+    /// Build of each point.
+    pub builds: Vec<BuildName>,
 }
 
 /// What tells series apart, and orders them: contrasts first.
@@ -100,7 +109,7 @@ struct Gathered {
     unit: String,
     tool: String,
     points: Vec<HistoryPoint>,
-    builds: Vec<(String, String)>,
+    builds: Vec<BuildName>,
 }
 
 /// All series, contrasts first.
@@ -137,20 +146,20 @@ fn add_campaign(
     run: usize,
     campaign: &CampaignData,
 ) {
-    let mut add = |mut key: SeriesKey, build: (&str, &str), unit: &str, point: HistoryPoint| {
+    let mut add = |mut key: SeriesKey, build: BuildName, unit: &str, point: HistoryPoint| {
         if !(point.value.is_finite() && point.value > 0.0) {
             return;
         }
-        (key.compiler, key.flags) = (naming.compiler(build.0), naming.flags(build.1));
+        (key.compiler, key.flags) = (naming.compiler(&build.compiler), naming.flags(&build.flags));
         let gathered = found.entry(key).or_default();
         gathered.unit = unit.to_owned();
         gathered.points.push(point);
-        gathered.builds.push((build.0.to_owned(), build.1.to_owned()));
+        gathered.builds.push(build);
     };
     let variants = campaign.page.contrasts.iter().filter(|contrast| contrast.axis == Axis::Variant);
     for contrast in variants {
         let PageContrast { candidate, baseline, input, compiler, flags, .. } = contrast;
-        let build = (compiler.as_str(), flags.as_str());
+        let build = BuildName { compiler: compiler.clone(), flags: flags.clone() };
         let verdict = Some(contrast.verdict);
         for (kind, ratio, verdict) in [
             (SeriesKind::Contrast, contrast.code, verdict),
@@ -164,7 +173,7 @@ fn add_campaign(
                     upper: Some(found.upper),
                     verdict,
                 };
-                add(key(kind, candidate, baseline, input), build, "ratio", point);
+                add(key(kind, candidate, baseline, input), build.clone(), "ratio", point);
             }
         }
     }
@@ -174,7 +183,8 @@ fn add_campaign(
         };
         let (lower, upper) = (Some(time.lower), Some(time.upper));
         let point = HistoryPoint { run, value: time.median, lower, upper, verdict: None };
-        add(key(SeriesKind::Time, variant, "", input), (compiler, flags), "ns", point);
+        let build = BuildName { compiler: compiler.clone(), flags: flags.clone() };
+        add(key(SeriesKind::Time, variant, "", input), build, "ns", point);
     }
 }
 
@@ -200,7 +210,7 @@ fn add_import(found: &mut BTreeMap<SeriesKey, Gathered>, run: usize, import: &cr
             upper: own.map(|own| own.1),
             verdict: None,
         });
-        gathered.builds.push((String::new(), String::new()));
+        gathered.builds.push(BuildName::default());
     }
 }
 
