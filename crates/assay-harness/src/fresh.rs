@@ -213,7 +213,8 @@ pub(crate) fn objection(usage: &Usage, iterations: u64, windows: u64) -> Option<
 /// One sample. `windows` are those of its calls.
 pub(crate) fn take(
     calls: &FreshCalls,
-    (variant, index): (&RegisteredVariant, usize),
+    variant: &RegisteredVariant,
+    index: usize,
     input: &mut MappedInput,
     usage: &Usage,
     windows: &[usize],

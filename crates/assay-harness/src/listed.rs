@@ -168,7 +168,7 @@ pub(crate) fn take(
         }
         Body::Fresh(calls) => {
             let windows = windows(input, usage, at, iterations);
-            fresh::take(calls, (variant, index), input, usage, &windows, combined)
+            fresh::take(calls, variant, index, input, usage, &windows, combined)
         }
         Body::Loop { .. } => Err("a loop cannot be listed".to_owned()),
     }

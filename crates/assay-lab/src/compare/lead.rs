@@ -10,7 +10,7 @@ use super::left_behind::Workplace;
 use super::measure::{self, VerdictProgress, Where};
 use super::places::{Binaries, add_limits};
 use super::sides::{self, Keeping, PreparedSide, ReadySides, What};
-use super::spec::{Effort, Method, Spec, effort, visits_per_round};
+use super::spec::{AskedEffort, Effort, Method, Spec, effort, visits_per_round};
 use super::unchanged::{self, PLAIN, UnchangedAsked, unchanged};
 use crate::campaign::compose::machine_json;
 use crate::lead::{Lead, Misuse, Question, Unable, measuring_cpu};
@@ -449,7 +449,12 @@ fn affordable(
     sides: u32,
     adapter: &Adapter,
 ) -> Result<Effort, Misuse> {
-    let found = effort(asked.budget, visit_seconds, (asked.rotations, asked.rounds), sides);
+    let found = effort(
+        asked.budget,
+        visit_seconds,
+        AskedEffort { rotations: asked.rotations, rounds: asked.rounds },
+        sides,
+    );
     found.ok_or_else(|| {
         let rotations = asked.rotations.unwrap_or(super::spec::FEWEST_ROTATIONS);
         let need = visits_per_round(rotations, sides) as f64 * visit_seconds;

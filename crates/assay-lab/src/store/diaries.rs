@@ -76,6 +76,15 @@ pub struct DiaryTask {
     pub failed: Option<String>,
 }
 
+/// What is counted: an entrant's command of one role, both by name.
+#[derive(Clone, Copy, Debug)]
+pub struct EntrantRole<'a> {
+    /// The stage or the reference.
+    pub entrant: &'a str,
+    /// What the command is there for.
+    pub role: &'a str,
+}
+
 /// What a command executes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DiaryCount {
@@ -284,7 +293,7 @@ impl Ledger {
     pub fn known_diary_count(
         &self,
         diary: &str,
-        (entrant, role): (&str, &str),
+        of: EntrantRole<'_>,
         artifact: Option<&str>,
         method: &str,
     ) -> Result<Option<DiaryCount>> {
@@ -293,7 +302,12 @@ impl Ledger {
              (SELECT comparison FROM diary_session WHERE diary = (SELECT id FROM diary WHERE name = ?)) \
              ORDER BY id DESC LIMIT 1"
         );
-        self.row("what was counted before", &sql, params![entrant, role, artifact, method, diary], read_count)
+        self.row(
+            "what was counted before",
+            &sql,
+            params![of.entrant, of.role, artifact, method, diary],
+            read_count,
+        )
     }
 }
 
@@ -418,7 +432,9 @@ mod tests {
         }
         ledger.put_diary_count(session, &DiaryCount { failed: Some("no".into()), ..count(7) }).unwrap();
         let known = |diary: &str, role: &str, artifact: Option<&str>, method: &str| {
-            let found = ledger.known_diary_count(diary, ("debug", role), artifact, method).unwrap();
+            let found = ledger
+                .known_diary_count(diary, EntrantRole { entrant: "debug", role }, artifact, method)
+                .unwrap();
             found.and_then(|count| count.branches)
         };
         assert_eq!(known("d", "alloc", Some("hash"), "m"), Some(6), "the newest that did not fail");
