@@ -5,14 +5,14 @@ use crate::system;
 use std::sync::Mutex;
 
 /// The path of the input that is worked on, and the second inputs that are mapped, by the paths of both.
-struct Beside {
+struct SecondInputs {
     path: Option<String>,
     known: Vec<(String, String, &'static [u8])>,
 }
 
-static BESIDE: Mutex<Beside> = Mutex::new(Beside { path: None, known: Vec::new() });
+static BESIDE: Mutex<SecondInputs> = Mutex::new(SecondInputs { path: None, known: Vec::new() });
 
-fn beside() -> std::sync::MutexGuard<'static, Beside> {
+fn beside() -> std::sync::MutexGuard<'static, SecondInputs> {
     BESIDE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn enter(path: Option<&str>) {
 /// See [`crate::input`].
 pub(crate) fn find(name: &str) -> &'static [u8] {
     let mut beside = beside();
-    let Beside { path, known } = &mut *beside;
+    let SecondInputs { path, known } = &mut *beside;
     let found = path.as_ref().ok_or_else(|| "there is no input file that it could be beside".to_owned());
     let found = found.and_then(|path| {
         if let Some((_, _, bytes)) = known.iter().find(|(of, called, _)| of == path && called == name) {
