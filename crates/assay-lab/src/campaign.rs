@@ -43,7 +43,7 @@ use assay_pure::event::Event;
 use assay_pure::experiment::Experiment;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
-use prepare::{Outline, Prepared};
+use prepare::{Outline, PreparedExperiment};
 use scene::Scene;
 use serde_json::json;
 use std::path::PathBuf;
@@ -215,7 +215,7 @@ pub fn count_afterwards(
 
 fn begin_or_resume(
     asked: &CampaignRequest,
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     ledger: &Ledger,
     cpu: usize,
     events: &mut dyn FnMut(Event),

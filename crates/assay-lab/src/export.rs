@@ -120,9 +120,9 @@ fn contrasts(page: &Page, names: &AxisNames) -> Vec<ExportContrast> {
 
 /// Names, each kept once.
 #[derive(Default)]
-struct Names(BTreeSet<Arc<str>>);
+struct NamePool(BTreeSet<Arc<str>>);
 
-impl Names {
+impl NamePool {
     fn shared(&mut self, name: &str) -> Arc<str> {
         if let Some(known) = self.0.get(name) {
             return Arc::clone(known);
@@ -140,7 +140,7 @@ impl Names {
 pub fn samples(ledger: &Ledger, campaign: i64) -> Result<Vec<SampleLine>> {
     let processes: HashMap<i64, _> =
         ledger.processes(campaign)?.into_iter().map(|process| (process.id, process)).collect();
-    let mut names = Names::default();
+    let mut names = NamePool::default();
     let samples = ledger.samples(campaign)?;
     let mut lines = Vec::with_capacity(samples.len());
     for sample in samples {

@@ -2,8 +2,8 @@
 
 use super::judge::OpenCells;
 use super::observe;
-use super::placements::Group;
-use super::prepare::Prepared;
+use super::placements::BuildGroup;
+use super::prepare::PreparedExperiment;
 use super::start::StartedPrograms;
 use crate::run::Lineup;
 use crate::run::round::RoundBlock;
@@ -29,7 +29,7 @@ pub fn tuning_subjects(lineup: &Lineup) -> Vec<usize> {
 
 /// The blocks of a level: per artifact and open input, the programs of all its variants, the baseline's first.
 pub fn blocks(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     started: &StartedPrograms,
     open: &OpenCells,
     failed: &HashSet<Cell>,
@@ -56,7 +56,7 @@ pub fn blocks(
     let mut blocks = Vec::new();
     for (first, mut programs) in artifacts {
         let subject = started.lineup.subject(first).clone();
-        let group = Group { compiler: subject.compiler, flags: subject.flags };
+        let group = BuildGroup { compiler: subject.compiler, flags: subject.flags };
         programs.sort_by_key(|&number| (started.lineup.subject(number).variant != baseline, number));
         let place = match (subject.rotation, subject.phase_bytes) {
             (Some(rotation), Some(bytes)) => {
@@ -89,7 +89,7 @@ pub fn blocks(
 }
 
 /// Cells that failed earlier in this campaign, so that one that goes on does not try them again.
-pub fn failed_cells(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<HashSet<Cell>> {
+pub fn failed_cells(prepared: &PreparedExperiment, ledger: &Ledger, campaign: i64) -> Result<HashSet<Cell>> {
     let failures = ledger.failures(campaign)?;
     let all = matrix::cells(&prepared.experiment, prepared.compilers.len());
     Ok(all.into_iter().filter(|cell| observe::failed(&failures, &prepared.id(*cell)).is_some()).collect())

@@ -20,8 +20,8 @@ mod walks;
 
 use super::CountingSource;
 use super::blocks::failed_cells;
-use super::placements::{Group, PlacedLink, Placements};
-use super::prepare::Prepared;
+use super::placements::{BuildGroup, PlacedLink, Placements};
+use super::prepare::PreparedExperiment;
 use super::scene::Scene;
 use crate::store::{AllocationRow, CountRow, Ledger};
 use anyhow::Result;
@@ -34,8 +34,8 @@ use assay_pure::predict;
 use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::counts::{CountSource, THIS_CPU};
 use assay_pure::words;
-use converse::{CountedInput, CutShort, Job, NumberedInput, Outcome};
-use hardware::Counters;
+use converse::{CountedInput, CutShort, Job, NumberedInput, ProgramCounts};
+use hardware::AvailableCounters;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -55,7 +55,7 @@ struct OpenProgram<'a> {
 }
 
 /// What was executed for a count.
-struct Executed<'a> {
+struct CountedProgram<'a> {
     /// Hash of the program that the counts are of.
     artifact: &'a str,
     source: CountSource,
@@ -65,16 +65,16 @@ struct Executed<'a> {
 
 /// What is the same for all programs.
 struct CountPhase<'a, 's> {
-    prepared: &'a Prepared,
+    prepared: &'a PreparedExperiment,
     placements: &'a Placements<'a>,
     scene: &'a mut Scene<'s>,
     /// What the processor counts, or why it does not.
-    counters: Result<Counters, String>,
+    counters: Result<AvailableCounters, String>,
     predictors: Vec<String>,
     method: String,
     source: CountingSource,
     /// The instrumented builds so far, or why there is none.
-    logging: HashMap<Group, Result<LoggingProgram, String>>,
+    logging: HashMap<BuildGroup, Result<LoggingProgram, String>>,
     deadline: Instant,
     done: u64,
     total: u64,
@@ -87,7 +87,7 @@ struct CountPhase<'a, 's> {
 /// # Errors
 /// The ledger cannot be written. What cannot be counted is a failure of its cell.
 pub fn count(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     placements: &Placements<'_>,
     source: CountingSource,
     scene: &mut Scene<'_>,
@@ -156,13 +156,13 @@ pub fn count(
 }
 
 /// Compilers and flags whose as-built link was started in this campaign.
-fn as_built(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<Vec<Group>> {
+fn as_built(prepared: &PreparedExperiment, ledger: &Ledger, campaign: i64) -> Result<Vec<BuildGroup>> {
     let mut groups = Vec::new();
     for process in ledger.processes(campaign)?.iter().filter(|process| process.rotation.is_none()) {
         let compiler = prepared.compilers.iter().position(|compiler| compiler.name == process.compiler);
         let flags = prepared.experiment.flags.iter().position(|set| set.name == process.flags);
         if let (Some(compiler), Some(flags)) = (compiler, flags) {
-            let group = Group { compiler, flags };
+            let group = BuildGroup { compiler, flags };
             if !groups.contains(&group) {
                 groups.push(group);
             }
@@ -172,7 +172,11 @@ fn as_built(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<Vec<G
 }
 
 /// What must be the same for counts to be used again.
-fn method(source: CountingSource, counters: &Result<Counters, String>, predictors: &[String]) -> String {
+fn method(
+    source: CountingSource,
+    counters: &Result<AvailableCounters, String>,
+    predictors: &[String],
+) -> String {
     if let Ok(counters) = counters {
         let names: Vec<String> = counters.names().collect();
         return format!("counted, walks of {UNITS} units; events: {}", names.join(", "));
@@ -187,7 +191,7 @@ fn method(source: CountingSource, counters: &Result<Counters, String>, predictor
     format!("{how}, walks of {UNITS} units; predictors: {}", predictors.join(", "))
 }
 
-fn numbered<'a>(prepared: &'a Prepared, inputs: &[usize]) -> Vec<NumberedInput<'a>> {
+fn numbered<'a>(prepared: &'a PreparedExperiment, inputs: &[usize]) -> Vec<NumberedInput<'a>> {
     inputs.iter().map(|&number| NumberedInput { number, ready: &prepared.inputs[number] }).collect()
 }
 
@@ -300,9 +304,9 @@ impl CountPhase<'_, '_> {
     }
 
     /// What its instrumented build has logged.
-    fn keep_logged(&mut self, open: &OpenProgram<'_>, outcome: Outcome) -> Result<()> {
+    fn keep_logged(&mut self, open: &OpenProgram<'_>, outcome: ProgramCounts) -> Result<()> {
         let artifact = &open.placed.artifact.hash;
-        let executed = Executed { artifact, source: CountSource::Instrumented, note: None };
+        let executed = CountedProgram { artifact, source: CountSource::Instrumented, note: None };
         let left = self.keep(open, &executed, &outcome)?;
         let reason = outcome.stopped.map_or_else(String::new, |why| self.said(&why));
         self.fail(open, &left, &reason)
@@ -314,7 +318,7 @@ impl CountPhase<'_, '_> {
         let artifact = &open.placed.artifact;
         let source = if self.counters.is_ok() { CountSource::Counted } else { CountSource::Traced };
         let outcome = self.trace(&artifact.path, open, &open.inputs);
-        let executed = Executed { artifact: &artifact.hash, source, note: refused.as_deref() };
+        let executed = CountedProgram { artifact: &artifact.hash, source, note: refused.as_deref() };
         let left = self.keep(open, &executed, &outcome)?;
         let Some(stopped) = outcome.stopped.filter(|_| !left.is_empty()) else {
             return Ok(());
@@ -324,7 +328,7 @@ impl CountPhase<'_, '_> {
                 Ok(Some((capped, note))) => {
                     let outcome = self.trace(&capped.path, open, &left);
                     let both = refused.map_or_else(|| note.clone(), |why| format!("{why}; {note}"));
-                    let executed = Executed { artifact: &capped.hash, source, note: Some(&both) };
+                    let executed = CountedProgram { artifact: &capped.hash, source, note: Some(&both) };
                     let left = self.keep(open, &executed, &outcome)?;
                     let why =
                         outcome.stopped.map(|why| format!("{}; and {note}: {}", reason, self.said(&why)));
@@ -356,7 +360,7 @@ impl CountPhase<'_, '_> {
     }
 
     /// Counts one program in its instrumented build.
-    fn log(&mut self, open: &OpenProgram<'_>) -> Result<Outcome, String> {
+    fn log(&mut self, open: &OpenProgram<'_>) -> Result<ProgramCounts, String> {
         let placements = self.placements;
         let built = self.logging.entry(open.placed.group);
         let built = built.or_insert_with(|| placements.instrument(open.placed)).clone()?;
@@ -369,7 +373,7 @@ impl CountPhase<'_, '_> {
         outcome
     }
 
-    fn trace(&mut self, program: &Path, open: &OpenProgram<'_>, inputs: &[usize]) -> Outcome {
+    fn trace(&mut self, program: &Path, open: &OpenProgram<'_>, inputs: &[usize]) -> ProgramCounts {
         let counters = self.counters.clone();
         self.with_job(program, open, inputs, &mut |job, told| match &counters {
             Ok(counters) => hardware::count(job, counters, told),
@@ -408,8 +412,8 @@ impl CountPhase<'_, '_> {
     fn keep(
         &mut self,
         open: &OpenProgram<'_>,
-        executed: &Executed<'_>,
-        outcome: &Outcome,
+        executed: &CountedProgram<'_>,
+        outcome: &ProgramCounts,
     ) -> Result<Vec<usize>> {
         let mut rows = Vec::new();
         let mut left: Vec<usize> = open.inputs.clone();
@@ -450,7 +454,7 @@ impl CountPhase<'_, '_> {
         &self,
         open: &OpenProgram<'_>,
         input: usize,
-        executed: &Executed<'_>,
+        executed: &CountedProgram<'_>,
         walk: CountWalk,
         stretch: &WalkedStretch,
     ) -> CountRow {

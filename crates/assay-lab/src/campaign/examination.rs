@@ -15,8 +15,8 @@ pub use outlined::{lay, outlined};
 
 use super::count::simulate::{self, SimulationRequest};
 use super::inputs::{self, InputPlaces, ReadyInput};
-use super::placements::{Group, PlacedLink, Placements};
-use super::prepare::Prepared;
+use super::placements::{BuildGroup, PlacedLink, Placements};
+use super::prepare::PreparedExperiment;
 use super::scene::Scene;
 use crate::examine::called::{self, BuiltProgram, TracingLimits};
 use crate::examine::checks::hardest;
@@ -44,7 +44,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// # Errors
 /// The ledger or the store cannot be written.
 pub fn examine(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     placements: &Placements<'_>,
     placed: &[PlacedLink],
     scene: &mut Scene<'_>,
@@ -66,7 +66,7 @@ pub fn examine(
     let programs = startable(prepared, scene, &built)?;
     facts.cells = called::by_itself(&programs, &laid, experiment.clock, &options, scene.on)?.cells;
     let capped = |program: &BuiltProgram| {
-        let group = Group { compiler: program.compiler, flags: program.flags };
+        let group = BuildGroup { compiler: program.compiler, flags: program.flags };
         placements.capped(group).ok().flatten().map(|(artifact, _)| artifact.path)
     };
     let seconds = (TRACING.0 * experiment.budget_seconds).clamp(TRACING.1, TRACING.2);
@@ -95,15 +95,15 @@ pub fn known(ledger: &Ledger, campaign: i64) -> Result<Option<ExperimentFacts>> 
     Ok(known.and_then(|facts| serde_json::from_value(facts).ok()))
 }
 
-fn built(prepared: &Prepared, place: &PlacedLink) -> BuiltProgram {
-    let Group { compiler, flags } = place.group;
+fn built(prepared: &PreparedExperiment, place: &PlacedLink) -> BuiltProgram {
+    let BuildGroup { compiler, flags } = place.group;
     let name = format!("{}, {}", prepared.compilers[compiler].name, prepared.experiment.flags[flags].name);
     BuiltProgram { name, compiler, flags, path: place.artifact.path.clone() }
 }
 
 /// The programs and variants that have not failed so far. Other answers than the baseline's are no reason: they may be why.
 fn startable<'a>(
-    prepared: &'a Prepared,
+    prepared: &'a PreparedExperiment,
     scene: &Scene<'_>,
     built: &'a [BuiltProgram],
 ) -> Result<Vec<(&'a BuiltProgram, &'a str)>> {
@@ -130,7 +130,7 @@ fn startable<'a>(
 
 /// Passes a simulated predictor over the inputs whose first walk takes longer than later ones.
 fn simulate(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     scene: &mut Scene<'_>,
     built: &[BuiltProgram],
     options: &StartOptions,

@@ -1,8 +1,8 @@
 //! Verdicts from what the ledger holds, and which cells are still open.
 
 use super::observe::{self, Observed};
-use super::placements::Group;
-use super::prepare::Prepared;
+use super::placements::BuildGroup;
+use super::prepare::PreparedExperiment;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
@@ -70,7 +70,7 @@ impl LookOfPlan {
 /// # Errors
 /// The ledger cannot be read.
 pub fn judge(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     ledger: &Ledger,
     campaign: i64,
     look: LookOfPlan,
@@ -152,12 +152,12 @@ pub struct OpenCells {
 
 impl OpenCells {
     /// All cells that this machine can run: what is open before the first look.
-    pub fn all(prepared: &Prepared) -> OpenCells {
+    pub fn all(prepared: &PreparedExperiment) -> OpenCells {
         OpenCells::of(prepared, |cell| prepared.runnable.contains(&cell.variant))
     }
 
     /// Both sides of the contrasts that a look left undecided.
-    pub fn after(prepared: &Prepared, judged: &CampaignVerdicts) -> OpenCells {
+    pub fn after(prepared: &PreparedExperiment, judged: &CampaignVerdicts) -> OpenCells {
         let undecided = judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided);
         let sides = undecided
             .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side)));
@@ -165,7 +165,7 @@ impl OpenCells {
         OpenCells::of(prepared, |cell| open.contains(&prepared.id(*cell)))
     }
 
-    fn of(prepared: &Prepared, is_open: impl Fn(&Cell) -> bool) -> OpenCells {
+    fn of(prepared: &PreparedExperiment, is_open: impl Fn(&Cell) -> bool) -> OpenCells {
         let all = matrix::cells(&prepared.experiment, prepared.compilers.len());
         OpenCells { cells: all.into_iter().filter(is_open).collect() }
     }
@@ -176,12 +176,12 @@ impl OpenCells {
     }
 
     /// Is anything of this group open?
-    pub fn has_group(&self, group: Group) -> bool {
-        self.cells.iter().any(|open| Group::of(*open) == group)
+    pub fn has_group(&self, group: BuildGroup) -> bool {
+        self.cells.iter().any(|open| BuildGroup::of(*open) == group)
     }
 
     /// Is any input open for this variant?
-    pub fn has_variant(&self, group: Group, variant: usize) -> bool {
-        self.cells.iter().any(|open| Group::of(*open) == group && open.variant == variant)
+    pub fn has_variant(&self, group: BuildGroup, variant: usize) -> bool {
+        self.cells.iter().any(|open| BuildGroup::of(*open) == group && open.variant == variant)
     }
 }

@@ -3,8 +3,8 @@
 
 use super::blocks::{blocks, failed_cells, tuning_subjects};
 use super::judge::{self, LookOfPlan, OpenCells};
-use super::placements::{Group, Placements};
-use super::prepare::Prepared;
+use super::placements::{BuildGroup, Placements};
+use super::prepare::PreparedExperiment;
 use super::prove;
 use super::scene::Scene;
 use super::start::{self, Met, StartedPrograms};
@@ -40,7 +40,7 @@ const MUCH_OUTPUT: u64 = 64 * 1024;
 
 /// A campaign in motion.
 struct RunningCampaign<'a, 's> {
-    prepared: &'a Prepared,
+    prepared: &'a PreparedExperiment,
     placements: &'a Placements<'a>,
     scene: &'a mut Scene<'s>,
     failed: HashSet<Cell>,
@@ -69,7 +69,7 @@ struct MeasuredLevel {
 /// # Errors
 /// The ledger cannot be written, or nothing at all can be measured.
 pub fn measure(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     placements: &Placements<'_>,
     examined_in: Option<&Path>,
     scene: &mut Scene<'_>,
@@ -130,7 +130,7 @@ fn learn(limits: &mut StepLimits, level: usize, spent_seconds: f64, round_second
 }
 
 /// Rotations at each look.
-pub fn plan_levels(prepared: &Prepared) -> Vec<u32> {
+pub fn plan_levels(prepared: &PreparedExperiment) -> Vec<u32> {
     let placement = &prepared.experiment.placement;
     steps::looks(placement.rotations, placement.max_rotations)
 }
@@ -238,7 +238,7 @@ impl RunningCampaign<'_, '_> {
         let from = if index == 0 { 0 } else { limits.levels[index - 1] };
         let rotations: Vec<u32> = (from..limits.levels[index]).collect();
         let open = &self.open;
-        let groups: Vec<Group> =
+        let groups: Vec<BuildGroup> =
             self.placements.groups().into_iter().filter(|group| open.has_group(*group)).collect();
         self.scene.phase("link");
         let placed = self.placements.link(&groups, &rotations, index == 0, self.scene)?;
@@ -251,7 +251,10 @@ impl RunningCampaign<'_, '_> {
         let subjects: Vec<_> = subjects
             .into_iter()
             .filter(|subject| {
-                open.has_variant(Group { compiler: subject.compiler, flags: subject.flags }, subject.variant)
+                open.has_variant(
+                    BuildGroup { compiler: subject.compiler, flags: subject.flags },
+                    subject.variant,
+                )
             })
             .collect();
         assay_linux::process::raise_file_limit();
@@ -399,15 +402,17 @@ impl RunningCampaign<'_, '_> {
             self.core,
             &mut |step| {
                 on(match step {
-                    round::Step::Visited { done: visits_done, total: visits_total } => Event::Round {
-                        round,
-                        visits_done,
-                        visits_total,
-                        measured_seconds: before
-                            + begun.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64()),
-                        budget_seconds: limits.budget_seconds,
-                    },
-                    round::Step::Waits { visits, waited } => {
+                    round::RoundProgress::Visited { done: visits_done, total: visits_total } => {
+                        Event::Round {
+                            round,
+                            visits_done,
+                            visits_total,
+                            measured_seconds: before
+                                + begun.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64()),
+                            budget_seconds: limits.budget_seconds,
+                        }
+                    }
+                    round::RoundProgress::Waits { visits, waited } => {
                         Event::Waiting { wait: Wait::Core { cpu, visits }, seconds: waited.as_secs_f64() }
                     }
                 });

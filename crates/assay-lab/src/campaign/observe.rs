@@ -141,7 +141,7 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
             *rounds.entry(cell).or_default().entry(of_round[0].round).or_default() |= alone;
         }
     }
-    let mut inputs: BTreeMap<&Arc<str>, Lost> = BTreeMap::new();
+    let mut inputs: BTreeMap<&Arc<str>, LostRotations> = BTreeMap::new();
     for (cell, rounds) in &rounds {
         let lost = rounds.values().filter(|alone| !**alone).count();
         inputs.entry(cell.1).or_default().too_many |=
@@ -166,7 +166,7 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
 
 /// What an input's cells would lose.
 #[derive(Default)]
-struct Lost {
+struct LostRotations {
     /// Some cell loses too large a share of its rotations, or of its rounds.
     too_many: bool,
     /// All rotations.
@@ -175,7 +175,7 @@ struct Lost {
     lost: BTreeSet<u32>,
 }
 
-impl Lost {
+impl LostRotations {
     fn is_too_much(&self) -> bool {
         let left = self.rotations.len() - self.lost.len();
         self.too_many || !self.lost.is_empty() && left < MIN_ROTATIONS

@@ -2,7 +2,7 @@
 //! every rotation that is asked for.
 
 use super::count::capped::capped_flags;
-use super::prepare::Prepared;
+use super::prepare::PreparedExperiment;
 use super::scene::Scene;
 use crate::run::Subject;
 use crate::store::{ArtifactRow, FailureRow};
@@ -20,17 +20,17 @@ use std::path::Path;
 
 /// One compiler with one flag set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Group {
+pub struct BuildGroup {
     /// Number on the compiler axis.
     pub compiler: usize,
     /// Number on the flags axis.
     pub flags: usize,
 }
 
-impl Group {
+impl BuildGroup {
     /// What a cell is built with.
-    pub fn of(cell: Cell) -> Group {
-        Group { compiler: cell.compiler, flags: cell.flags }
+    pub fn of(cell: Cell) -> BuildGroup {
+        BuildGroup { compiler: cell.compiler, flags: cell.flags }
     }
 
     /// A cell that is built so.
@@ -43,7 +43,7 @@ impl Group {
 #[derive(Clone, Debug)]
 pub struct PlacedLink {
     /// What it was built with.
-    pub group: Group,
+    pub group: BuildGroup,
     /// Shuffle number; None as built.
     pub rotation: Option<u32>,
     /// Padding; None as built.
@@ -54,9 +54,9 @@ pub struct PlacedLink {
 
 /// Compiled recipes, ready to be linked in any placement.
 pub struct Placements<'a> {
-    prepared: &'a Prepared,
+    prepared: &'a PreparedExperiment,
     builder: ProgramBuilder,
-    recipes: Vec<(Group, ProgramRecipe)>,
+    recipes: Vec<(BuildGroup, ProgramRecipe)>,
 }
 
 impl<'a> Placements<'a> {
@@ -64,14 +64,14 @@ impl<'a> Placements<'a> {
     ///
     /// # Errors
     /// The store or the ledger cannot be written.
-    pub fn compile(prepared: &'a Prepared, scene: &mut Scene<'_>, store: &Path) -> Result<Self> {
+    pub fn compile(prepared: &'a PreparedExperiment, scene: &mut Scene<'_>, store: &Path) -> Result<Self> {
         scene.phase("build");
         let builder = ProgramBuilder::new(store)?;
         let mut recipes = Vec::new();
         let mut warnings = Vec::new();
         for (compiler, identity) in prepared.compilers.iter().enumerate() {
             for (flags, set) in prepared.experiment.flags.iter().enumerate() {
-                let group = Group { compiler, flags };
+                let group = BuildGroup { compiler, flags };
                 let program = &prepared.experiment.program;
                 let name = &identity.name;
                 scene.doing(match prepared.experiment.flags.len() {
@@ -100,7 +100,7 @@ impl<'a> Placements<'a> {
     }
 
     /// All that could be compiled.
-    pub fn groups(&self) -> Vec<Group> {
+    pub fn groups(&self) -> Vec<BuildGroup> {
         self.recipes.iter().map(|(group, _)| *group).collect()
     }
 
@@ -110,12 +110,12 @@ impl<'a> Placements<'a> {
     /// The ledger cannot be written.
     pub fn link(
         &self,
-        groups: &[Group],
+        groups: &[BuildGroup],
         rotations: &[u32],
         as_built: bool,
         scene: &mut Scene<'_>,
     ) -> Result<Vec<PlacedLink>> {
-        let mut wanted: Vec<(Group, &ProgramRecipe, Option<u32>, Link)> = Vec::new();
+        let mut wanted: Vec<(BuildGroup, &ProgramRecipe, Option<u32>, Link)> = Vec::new();
         for (group, recipe) in self.recipes.iter().filter(|(group, _)| groups.contains(group)) {
             if as_built {
                 wanted.push((*group, recipe, None, Link::AsBuilt));
@@ -140,12 +140,12 @@ impl<'a> Placements<'a> {
 
     fn keep(
         &self,
-        wanted: Vec<(Group, &ProgramRecipe, Option<u32>, Link)>,
+        wanted: Vec<(BuildGroup, &ProgramRecipe, Option<u32>, Link)>,
         results: Vec<Result<Artifact, BuildFailure>>,
         scene: &mut Scene<'_>,
     ) -> Result<Vec<PlacedLink>> {
         let mut placed = Vec::new();
-        let mut failed: Vec<Group> = Vec::new();
+        let mut failed: Vec<BuildGroup> = Vec::new();
         // The first links of a campaign bring the one as built; what later ones cannot add takes nothing away.
         let first = wanted.iter().any(|(_, _, rotation, _)| rotation.is_none());
         for ((group, _, rotation, link), result) in wanted.into_iter().zip(results) {
@@ -179,7 +179,7 @@ impl<'a> Placements<'a> {
     ///
     /// # Errors
     /// It does not compile or link with other flags.
-    pub fn capped(&self, group: Group) -> Result<Option<(Artifact, String)>, BuildFailure> {
+    pub fn capped(&self, group: BuildGroup) -> Result<Option<(Artifact, String)>, BuildFailure> {
         let experiment = &self.prepared.experiment;
         let set = &experiment.flags[group.flags];
         let compiler = &self.prepared.compilers[group.compiler];
@@ -218,7 +218,7 @@ impl<'a> Placements<'a> {
         }
     }
 
-    fn all_flags(&self, group: Group) -> Vec<String> {
+    fn all_flags(&self, group: BuildGroup) -> Vec<String> {
         let experiment = &self.prepared.experiment;
         experiment.program.flags.iter().chain(&experiment.flags[group.flags].flags).cloned().collect()
     }
@@ -255,15 +255,15 @@ impl<'a> Placements<'a> {
 
 /// Builds of one compiler that left the same program for different flags: either the flags make no difference, or they never
 /// reached a compiler.
-fn alike(prepared: &Prepared, recipes: &[(Group, ProgramRecipe)]) -> Vec<String> {
+fn alike(prepared: &PreparedExperiment, recipes: &[(BuildGroup, ProgramRecipe)]) -> Vec<String> {
     let mut found = Vec::new();
     for (at, (group, recipe)) in recipes.iter().enumerate() {
-        let same = |(other, known): &&(Group, ProgramRecipe)| {
+        let same = |(other, known): &&(BuildGroup, ProgramRecipe)| {
             other.compiler == group.compiler
                 && recipe.as_built().is_some_and(|own| known.as_built() == Some(own))
         };
         if let Some((first, _)) = recipes[..at].iter().find(same) {
-            let name = |group: &Group| prepared.experiment.flags[group.flags].name.as_str();
+            let name = |group: &BuildGroup| prepared.experiment.flags[group.flags].name.as_str();
             found.push(format!(
                 "{}: the build makes the same program with {} and {}. If that is not meant, have the build append CFLAGS and CXXFLAGS to its own flags",
                 prepared.compilers[group.compiler].name,
@@ -276,9 +276,9 @@ fn alike(prepared: &Prepared, recipes: &[(Group, ProgramRecipe)]) -> Vec<String>
 }
 
 fn fail(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     scene: &mut Scene<'_>,
-    group: Group,
+    group: BuildGroup,
     stage: Stage,
     failure: &BuildFailure,
 ) -> Result<()> {

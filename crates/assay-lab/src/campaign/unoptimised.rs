@@ -4,7 +4,7 @@
 //! wrapper may have changed them), and the shape of the variant's function and of those that it calls (an attribute or a
 //! pragma may have switched optimisation off for it alone).
 
-use super::prepare::Prepared;
+use super::prepare::PreparedExperiment;
 use super::scene::Scene;
 use super::start::StartedPrograms;
 use anyhow::Result;
@@ -22,7 +22,7 @@ use std::path::PathBuf;
 /// # Errors
 /// The ledger cannot be written.
 pub fn refuse(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     scene: &mut Scene<'_>,
     started: &StartedPrograms,
     failed: &mut HashSet<Cell>,

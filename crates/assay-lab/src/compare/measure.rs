@@ -230,22 +230,22 @@ mod tests {
         }
     }
 
-    struct VisitPlacement {
+    struct StoredComparison {
         _folder: tempfile::TempDir,
         ledger: Ledger,
         comparison: i64,
     }
 
-    fn place() -> VisitPlacement {
+    fn place() -> StoredComparison {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
         let nothing = json!({});
         let new = NewComparison { question: "q", asked: &nothing, machine: &nothing, pinned_cpu: None };
         let comparison = ledger.begin_comparison(&new).unwrap();
-        VisitPlacement { _folder: folder, ledger, comparison }
+        StoredComparison { _folder: folder, ledger, comparison }
     }
 
-    fn run(spec: &Spec, place: &VisitPlacement, bench: &mut Fake, open: usize) -> Stopped {
+    fn run(spec: &Spec, place: &StoredComparison, bench: &mut Fake, open: usize) -> Stopped {
         let standing = VerdictProgress { decided: 3 - open, proven: bench.proven, contrasts: 3 };
         let at = Where { ledger: &place.ledger, comparison: place.comparison, cpu: 1000 };
         measure(spec, &at, bench, &|| Ok(standing), &mut |_| {}).unwrap()

@@ -1,6 +1,6 @@
 //! Series of a history: the same contrast, time or benchmark over all runs.
 
-use super::runs::{CampaignData, RunData, Runs};
+use super::runs::{CampaignData, RecordedRuns, RunData};
 use assay_pure::experiment::Axis;
 use assay_pure::history::{FEWEST, Sensitivity, changes_by_machine, spread};
 use assay_pure::stats::quantile::median;
@@ -70,7 +70,7 @@ struct Naming {
 }
 
 impl Naming {
-    fn of(read: &Runs) -> Naming {
+    fn of(read: &RecordedRuns) -> Naming {
         let mut naming = Naming { compilers: false, families: true, flags: false };
         for run in &read.runs {
             let RunData::Campaign(campaign) = &run.data else { continue };
@@ -105,7 +105,7 @@ fn family(name: &str) -> &str {
 }
 
 #[derive(Default)]
-struct Gathered {
+struct SeriesPoints {
     unit: String,
     tool: String,
     points: Vec<HistoryPoint>,
@@ -113,9 +113,9 @@ struct Gathered {
 }
 
 /// All series, contrasts first.
-pub fn all(read: &Runs) -> Vec<Series> {
+pub fn all(read: &RecordedRuns) -> Vec<Series> {
     let naming = Naming::of(read);
-    let mut found: BTreeMap<SeriesKey, Gathered> = BTreeMap::new();
+    let mut found: BTreeMap<SeriesKey, SeriesPoints> = BTreeMap::new();
     for (number, run) in read.runs.iter().enumerate() {
         match &run.data {
             RunData::Campaign(campaign) => add_campaign(&mut found, &naming, number, campaign),
@@ -141,7 +141,7 @@ fn key(kind: SeriesKind, variant: &str, baseline: &str, input: &str) -> SeriesKe
 }
 
 fn add_campaign(
-    found: &mut BTreeMap<SeriesKey, Gathered>,
+    found: &mut BTreeMap<SeriesKey, SeriesPoints>,
     naming: &Naming,
     run: usize,
     campaign: &CampaignData,
@@ -188,7 +188,7 @@ fn add_campaign(
     }
 }
 
-fn add_import(found: &mut BTreeMap<SeriesKey, Gathered>, run: usize, import: &crate::store::ImportedRow) {
+fn add_import(found: &mut BTreeMap<SeriesKey, SeriesPoints>, run: usize, import: &crate::store::ImportedRow) {
     let mut by_name: BTreeMap<(&str, &str), Vec<&crate::store::ImportedFigure>> = BTreeMap::new();
     for figure in &import.file.figures {
         by_name.entry((&figure.benchmark, &figure.unit)).or_default().push(figure);
@@ -214,7 +214,7 @@ fn add_import(found: &mut BTreeMap<SeriesKey, Gathered>, run: usize, import: &cr
     }
 }
 
-fn series(key: SeriesKey, gathered: Gathered, several_inputs: bool) -> Series {
+fn series(key: SeriesKey, gathered: SeriesPoints, several_inputs: bool) -> Series {
     let mut label = match key.kind {
         SeriesKind::Contrast => format!("{} / {}", key.variant, key.baseline),
         SeriesKind::ContrastAsBuilt => format!("{} / {} as built", key.variant, key.baseline),
@@ -244,12 +244,12 @@ fn series(key: SeriesKey, gathered: Gathered, several_inputs: bool) -> Series {
 }
 
 /// Points as the search for changes takes them.
-pub fn logarithms(series: &HistorySeries, read: &Runs) -> Vec<(usize, f64)> {
+pub fn logarithms(series: &HistorySeries, read: &RecordedRuns) -> Vec<(usize, f64)> {
     series.points.iter().map(|point| (read.runs[point.run].page.machine, point.value.ln())).collect()
 }
 
 /// Looks for changes.
-pub fn examine(series: &mut Series, read: &Runs, sensitivity: &Sensitivity) {
+pub fn examine(series: &mut Series, read: &RecordedRuns, sensitivity: &Sensitivity) {
     let points = logarithms(&series.page, read);
     let most = (0..read.machines().len())
         .map(|machine| points.iter().filter(|point| point.0 == machine).count())

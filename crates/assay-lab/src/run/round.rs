@@ -87,7 +87,7 @@ pub struct RoundOutcome {
 
 /// What a round tells while it is walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum RoundProgress {
     /// Visits are done, of those known so far.
     Visited {
         /// So many.
@@ -119,7 +119,7 @@ pub fn walk(
     draw: RoundDraw,
     failed: &mut HashSet<Cell>,
     core: &mut MeasuringCore,
-    progress: &mut dyn FnMut(Step) -> bool,
+    progress: &mut dyn FnMut(RoundProgress) -> bool,
 ) -> RoundOutcome {
     let planned: Vec<VisitBlock> =
         blocks.iter().map(|block| VisitBlock { id: block.id, subjects: block.subjects.clone() }).collect();
@@ -142,7 +142,7 @@ pub fn walk(
                 continue;
             }
             done += 1;
-            if !progress(Step::Visited { done, total }) {
+            if !progress(RoundProgress::Visited { done, total }) {
                 outcome.complete = false;
                 break;
             }
@@ -160,7 +160,7 @@ pub fn walk(
             Next::Go => break,
             Next::All => left = lost,
             Next::One => {
-                if !progress(Step::Waits { visits: lost.len() as u64, waited: patience.waited }) {
+                if !progress(RoundProgress::Waits { visits: lost.len() as u64, waited: patience.waited }) {
                     outcome.complete = false;
                     break;
                 }
@@ -256,14 +256,20 @@ fn keep(
     }));
 }
 
-/// Input, repeat, kind of call, compiler and flags: whose answers must be equal. Calls that get the same windows are of one
-/// kind.
-type Comparable = (usize, u32, VariantKind, usize, usize);
+/// Visits whose answers must be equal. Calls that get the same windows are of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct AnswerGroup {
+    input: usize,
+    repeat: u32,
+    kind: VariantKind,
+    compiler: usize,
+    flags: usize,
+}
 
-fn comparable(bench: &dyn VisitBench, block: &RoundBlock, subject: usize) -> Comparable {
+fn comparable(bench: &dyn VisitBench, block: &RoundBlock, subject: usize) -> AnswerGroup {
     let cell = bench.cell(subject, block.input);
     let kind = Some(bench.kind(subject)).filter(|kind| !kind.is_windowed()).unwrap_or(VariantKind::Call);
-    (block.input, block.repeat, kind, cell.compiler, cell.flags)
+    AnswerGroup { input: block.input, repeat: block.repeat, kind, compiler: cell.compiler, flags: cell.flags }
 }
 
 fn in_table_order<'a>(
@@ -280,8 +286,8 @@ fn references(
     blocks: &[RoundBlock],
     checks: &[Vec<(usize, u64)>],
     failed: &HashSet<Cell>,
-) -> HashMap<Comparable, (usize, u64)> {
-    let mut leading: HashMap<Comparable, usize> = HashMap::new();
+) -> HashMap<AnswerGroup, (usize, u64)> {
+    let mut leading: HashMap<AnswerGroup, usize> = HashMap::new();
     for block in blocks {
         let standing = block.subjects.iter().filter(|&&s| !failed.contains(&bench.cell(s, block.input)));
         for &subject in standing {
@@ -507,7 +513,7 @@ mod tests {
                 RoundDraw { seed, round: 3 },
                 &mut failed,
                 &mut core,
-                &mut |step| !matches!(step, Step::Visited { done, .. } if done >= visits),
+                &mut |step| !matches!(step, RoundProgress::Visited { done, .. } if done >= visits),
             );
             assert!(failed.iter().all(|cell| cell.variant == 1), "{seed}, {visits}: {failed:?}");
         }
@@ -643,7 +649,7 @@ mod tests {
         let (mut bench, mut core) = (scripted(), MeasuringCore::default());
         let outcome =
             walk(&mut bench, &blocks(), &plans(), DRAW, &mut HashSet::new(), &mut core, &mut |step| {
-                !matches!(step, Step::Visited { done: 3.., .. })
+                !matches!(step, RoundProgress::Visited { done: 3.., .. })
             });
         assert!(!outcome.complete);
         assert_eq!(bench.visits.len(), 3);

@@ -6,7 +6,7 @@
 use super::first::Runnable;
 use super::hardware::{self, Hardware};
 use crate::compare::executed::{ExecutedCommand, words};
-use crate::store::{DiaryCount, EntrantRole};
+use crate::store::{DiaryCount, TaskName};
 use assay_pure::predict::Zoo;
 use assay_pure::stages::file::Component;
 use assay_pure::verdict::CountSource;
@@ -126,7 +126,7 @@ impl CommandCounts {
     /// As the ledger keeps it, start-up subtracted.
     pub fn row(
         &self,
-        of: EntrantRole<'_>,
+        of: TaskName<'_>,
         artifact: Option<&str>,
         method: String,
         models: &[SimulatedPredictor],

@@ -17,8 +17,8 @@ use crate::compare::spec::{
 };
 use crate::lead::{Lead, Misuse, Question, hold, measuring_cpu};
 use crate::store::{
-    DiaryCount, DiaryEntrant, DiaryTask, EntrantRole, Led, Ledger, NewComparison, NewSession, SessionRow,
-    SideRow, mark,
+    DiaryCount, DiaryEntrant, DiaryTask, Led, Ledger, NewComparison, NewSession, SessionRow, SideRow,
+    TaskName, mark,
 };
 use anyhow::{Result, bail};
 use assay_pure::event::Event;
@@ -332,7 +332,7 @@ fn count(
         let empty = of_role.empty_command.as_ref().map(|empty| built.places.fill(empty));
         let method = counting.method(&task.bench.command, empty.as_deref());
         let artifact = built.artifact.as_deref();
-        let role = EntrantRole { entrant: &entrant.name, role: &diary.roles[task.role].name };
+        let role = TaskName { entrant: &entrant.name, role: &diary.roles[task.role].name };
         let here = done.iter().any(|row| {
             row.entrant == role.entrant
                 && row.role == role.role

@@ -78,7 +78,7 @@ pub struct DiaryTask {
 
 /// What is counted: an entrant's command of one role, both by name.
 #[derive(Clone, Copy, Debug)]
-pub struct EntrantRole<'a> {
+pub struct TaskName<'a> {
     /// The stage or the reference.
     pub entrant: &'a str,
     /// What the command is there for.
@@ -293,7 +293,7 @@ impl Ledger {
     pub fn known_diary_count(
         &self,
         diary: &str,
-        of: EntrantRole<'_>,
+        of: TaskName<'_>,
         artifact: Option<&str>,
         method: &str,
     ) -> Result<Option<DiaryCount>> {
@@ -433,7 +433,7 @@ mod tests {
         ledger.put_diary_count(session, &DiaryCount { failed: Some("no".into()), ..count(7) }).unwrap();
         let known = |diary: &str, role: &str, artifact: Option<&str>, method: &str| {
             let found = ledger
-                .known_diary_count(diary, EntrantRole { entrant: "debug", role }, artifact, method)
+                .known_diary_count(diary, TaskName { entrant: "debug", role }, artifact, method)
                 .unwrap();
             found.and_then(|count| count.branches)
         };

@@ -78,7 +78,7 @@ fn number_of(cells: &mut Vec<Vec<String>>, names: Vec<String>) -> usize {
 pub fn of_comparison(ledger: &Ledger, page: &ComparePage) -> Result<AllStrips> {
     let sides: BTreeMap<u32, String> =
         ledger.sides(page.comparison)?.into_iter().map(|side| (side.side, side.name)).collect();
-    let mut found = Figures::default();
+    let mut found = VisitFigures::default();
     // In the order of the page.
     for benchmark in &page.benchmarks {
         for side in sides.values() {
@@ -93,7 +93,7 @@ pub fn of_comparison(ledger: &Ledger, page: &ComparePage) -> Result<AllStrips> {
 
 /// The figures of a diary's sessions.
 pub fn of_diary(ledger: &Ledger, page: &StagesPage) -> Result<AllStrips> {
-    let mut found = Figures::default();
+    let mut found = VisitFigures::default();
     let several = page.sessions.len() > 1;
     for session in &page.sessions {
         let entrants = ledger.diary_entrants(session.session)?;
@@ -113,13 +113,13 @@ type StripKey = (usize, Option<u32>, u64);
 
 /// Figures of visits, by cell and placement.
 #[derive(Default)]
-struct Figures {
+struct VisitFigures {
     cells: Vec<Vec<String>>,
     strips: BTreeMap<StripKey, Vec<(f64, u32, bool)>>,
     units: Vec<String>,
 }
 
-impl Figures {
+impl VisitFigures {
     fn cell(&mut self, names: Vec<String>) -> usize {
         number_of(&mut self.cells, names)
     }

@@ -77,7 +77,7 @@ pub(super) struct Conversation<T> {
 
 /// What came of a program.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct ProgramCounts {
     /// One per input that was tried.
     pub cells: Vec<CountedInput>,
     /// Why no more was counted.

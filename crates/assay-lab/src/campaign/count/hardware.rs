@@ -8,7 +8,7 @@
 //! Known limits: developed where the kernel refuses every hardware event, so that it was exercised with the kernel's own
 //! events only; counters that are shared out count nothing here, as a share of a short walk says little of the rest.
 
-use super::converse::{CountedInput, CutShort, Job, NumberedInput, Outcome, converse, why};
+use super::converse::{CountedInput, CutShort, Job, NumberedInput, ProgramCounts, converse, why};
 use super::walks::{self, PassCounts, WalkPurpose, WalkedCell, WalkedStretch};
 use crate::run::worker::{Announced, WalkRequest, Worker};
 use assay_linux::perf::{
@@ -24,7 +24,7 @@ const MISSES: &str = "branch-misses:u";
 
 /// What this machine counts of what was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Counters {
+pub(super) struct AvailableCounters {
     /// Work, cycles, mispredictions.
     events: Vec<CounterEvent>,
     /// Of the front end, with the names that were asked for.
@@ -33,7 +33,7 @@ pub(super) struct Counters {
     pub without_front_end: Option<String>,
 }
 
-impl Counters {
+impl AvailableCounters {
     /// perf's names of all.
     pub fn names(&self) -> impl Iterator<Item = String> {
         let front_end = self.of_front_end.iter().map(|(_, event)| event);
@@ -51,7 +51,7 @@ pub(super) fn events(
     asked: &[experiment::CountedEvent],
     conditions: &RefusalContext,
     open: &dyn Fn(&[CounterEvent]) -> Result<(), CounterRefusal>,
-) -> Result<Counters, String> {
+) -> Result<AvailableCounters, String> {
     let further =
         [(experiment::CountedEvent::Cycles, CYCLES), (experiment::CountedEvent::BranchMisses, MISSES)];
     let further = further.into_iter().filter(|(event, _)| asked.contains(event)).map(|(_, name)| name);
@@ -64,7 +64,7 @@ pub(super) fn events(
         Ok(found) => (found, None),
         Err(reason) => (Vec::new(), Some(reason)),
     };
-    Ok(Counters { events, of_front_end, without_front_end })
+    Ok(AvailableCounters { events, of_front_end, without_front_end })
 }
 
 /// The events of the front end, or in a sentence why this machine does not count them.
@@ -96,7 +96,7 @@ pub(super) fn open_here(events: &[CounterEvent]) -> Result<(), CounterRefusal> {
 }
 
 /// Counts a program; `told` is called after each input.
-pub(super) fn count(job: &Job<'_>, counters: &Counters, told: &mut dyn FnMut()) -> Outcome {
+pub(super) fn count(job: &Job<'_>, counters: &AvailableCounters, told: &mut dyn FnMut()) -> ProgramCounts {
     let front_end: Vec<CounterEvent> = counters.of_front_end.iter().map(|(_, event)| event.clone()).collect();
     let each = &mut |worker: &mut Worker, variant: &Announced, input: NumberedInput<'_>| {
         input.load(worker)?;
@@ -114,7 +114,7 @@ pub(super) fn count(job: &Job<'_>, counters: &Counters, told: &mut dyn FnMut()) 
         Ok(found)
     };
     let walked = converse(job, &[], each, told);
-    Outcome { cells: walked.done, stopped: walked.stopped }
+    ProgramCounts { cells: walked.done, stopped: walked.stopped }
 }
 
 /// Adds the front end's events of another walk through the same input, or why there are none: what was counted before stays.

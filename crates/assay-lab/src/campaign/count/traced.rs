@@ -1,6 +1,6 @@
 //! One program under emulation, walked through its inputs.
 
-use super::converse::{CountedInput, CutShort, Job, NumberedInput, Outcome, converse, why};
+use super::converse::{CountedInput, CutShort, Job, NumberedInput, ProgramCounts, converse, why};
 use super::walks::{self, PassCounts, PlannedWalk, Walker};
 use crate::run::worker::{Announced, Worker};
 use assay_pure::protocol::VariantKind;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 /// Traces a program; `told` is called after each input.
-pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
+pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> ProgramCounts {
     let left = job.deadline.saturating_duration_since(Instant::now());
     let options = TraceOptions {
         detail: TraceDetail::Branches,
@@ -35,7 +35,7 @@ pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
         Err(refusal) => {
             // What the program said of itself tells more than what was not heard of it.
             let reason = stopped.unwrap_or_else(|| CutShort::Other(refusal.to_string()));
-            return Outcome { cells: Vec::new(), stopped: Some(reason) };
+            return ProgramCounts { cells: Vec::new(), stopped: Some(reason) };
         }
     };
     let process = trace.processes.into_iter().next();
@@ -49,11 +49,11 @@ pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
         .and_then(|process| process.threads.into_iter().next())
         .map(|thread| thread.observer.passes)
         .unwrap_or_default();
-    Outcome { cells: cells(walked.done, passes), stopped }
+    ProgramCounts { cells: cells(walked.done, passes), stopped }
 }
 
-fn stopped(why: CutShort) -> Outcome {
-    Outcome { cells: Vec::new(), stopped: Some(why) }
+fn stopped(why: CutShort) -> ProgramCounts {
+    ProgramCounts { cells: Vec::new(), stopped: Some(why) }
 }
 
 /// An input whose walks were all answered.

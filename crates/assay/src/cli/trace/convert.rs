@@ -1,6 +1,6 @@
 //! `assay trace convert`: one stream of a trace, in another format.
 
-use super::info::{Summary, nonsense};
+use super::info::{StreamSummary, nonsense};
 use super::parse_format;
 use super::stored::Packing;
 use super::walk::{TraceRange, WalkNotes, walk};
@@ -114,8 +114,11 @@ fn asked(arguments: &ConvertArguments) -> TraceRange<'_> {
 }
 
 /// Totals, which SBBT puts in front, and BT9's tables.
-fn first_pass(arguments: &ConvertArguments, to: TraceFormat) -> Result<(WalkNotes, Summary, bt9::Bt9Tables)> {
-    let (mut totals, mut tables) = (Summary::default(), bt9::Bt9Tables::default());
+fn first_pass(
+    arguments: &ConvertArguments,
+    to: TraceFormat,
+) -> Result<(WalkNotes, StreamSummary, bt9::Bt9Tables)> {
+    let (mut totals, mut tables) = (StreamSummary::default(), bt9::Bt9Tables::default());
     let mut first = None;
     let walked = walk::<Misuse>(asked(arguments), |stored, batch, sites| {
         if batch.branches.is_empty() || *first.get_or_insert(batch.stream) != batch.stream {
@@ -140,15 +143,15 @@ enum Sink<'a, W: Write> {
 }
 
 /// What could not be written, in whole sentences.
-type Lost = Vec<String>;
+type Losses = Vec<String>;
 
 fn second_pass(
     arguments: &ConvertArguments,
     to: TraceFormat,
     walked: &WalkNotes,
-    totals: &Summary,
+    totals: &StreamSummary,
     tables: &bt9::Bt9Tables,
-) -> Result<Lost> {
+) -> Result<Losses> {
     let cannot = || format!("cannot write {}", arguments.output.display());
     let place = |out: BufWriter<Output>| -> Result<()> {
         let out = out.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(cannot)?;
@@ -195,10 +198,10 @@ fn fill<W: Write>(
     arguments: &ConvertArguments,
     to: TraceFormat,
     walked: &WalkNotes,
-    totals: &Summary,
+    totals: &StreamSummary,
     tables: &bt9::Bt9Tables,
     out: W,
-) -> Result<(W, Lost)> {
+) -> Result<(W, Losses)> {
     let mut sink = match to {
         TraceFormat::Bt9 => Sink::Bt9(bt9::Bt9Writer::new(out, tables)?),
         TraceFormat::Sbbt => Sink::Sbbt(sbbt::SbbtWriter::new(out, totals.instructions, totals.branches)?),
@@ -242,15 +245,15 @@ impl<W: Write> Sink<'_, W> {
         }
     }
 
-    fn finish(self, arguments: &ConvertArguments, walked: &WalkNotes, chosen: u32) -> Result<(W, Lost)> {
+    fn finish(self, arguments: &ConvertArguments, walked: &WalkNotes, chosen: u32) -> Result<(W, Losses)> {
         Ok(match self {
             Sink::Assay(mut writer, mut stream) => {
                 if let Some(block) = stream.finish() {
                     writer.write(0, &block)?;
                 }
-                (writer.finish(&directory(arguments, walked, chosen, &stream))?, Lost::new())
+                (writer.finish(&directory(arguments, walked, chosen, &stream))?, Losses::new())
             }
-            Sink::Bt9(writer) => (writer.finish()?, Lost::new()),
+            Sink::Bt9(writer) => (writer.finish()?, Losses::new()),
             Sink::Sbbt(writer) => {
                 let shortened = (writer.shortened > 0).then(|| {
                     let most = sbbt::MAX_INSTRUCTIONS;
@@ -309,8 +312,8 @@ fn report(
     arguments: &ConvertArguments,
     to: TraceFormat,
     walked: &WalkNotes,
-    totals: &Summary,
-    lost: &Lost,
+    totals: &StreamSummary,
+    lost: &Losses,
 ) -> Result<()> {
     let bytes = std::fs::metadata(&arguments.output).map_or(0, |facts| facts.len());
     let bits = bytes as f64 * 8.0 / totals.branches as f64;

@@ -28,7 +28,7 @@ pub struct InfoArguments {
 
 /// What was counted of one stream.
 #[derive(Default)]
-pub struct Summary {
+pub struct StreamSummary {
     pub branches: u64,
     pub instructions: u64,
     pub sites: usize,
@@ -37,7 +37,7 @@ pub struct Summary {
     pub continuity: Continuity,
 }
 
-impl Summary {
+impl StreamSummary {
     pub fn observe(&mut self, sites: &[BranchSite], branches: &[Branch], longest_gap: u32) {
         for branch in branches {
             self.instructions += u64::from(branch.instructions());
@@ -74,7 +74,7 @@ pub fn nonsense(continuity: &Continuity) -> Option<String> {
 /// The file is no trace, or is damaged; what is whole is described first.
 pub fn run(arguments: &InfoArguments) -> Result<u8> {
     let asked = TraceRange { path: &arguments.file, from: arguments.from, stream: None };
-    let mut streams: BTreeMap<u32, Summary> = BTreeMap::new();
+    let mut streams: BTreeMap<u32, StreamSummary> = BTreeMap::new();
     let walked = walk::<Misuse>(asked, |stored, batch, sites| {
         if !batch.branches.is_empty() {
             let summary = streams.entry(batch.stream).or_default();
@@ -98,8 +98,8 @@ fn bits_per_branch(walked: &WalkNotes, branches: u64) -> Option<f64> {
     (branches > 0).then(|| walked.bytes as f64 * 8.0 / branches as f64)
 }
 
-fn as_text(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, Summary>) -> String {
-    let sum = |of: fn(&Summary) -> u64| streams.values().map(of).sum::<u64>();
+fn as_text(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, StreamSummary>) -> String {
+    let sum = |of: fn(&StreamSummary) -> u64| streams.values().map(of).sum::<u64>();
     let branches = sum(|stream| stream.branches);
     let mut text = format!("{}: {}, {}", arguments.file.display(), walked.format, words::bytes(walked.bytes));
     if let Some(bits) = bits_per_branch(walked, branches) {
@@ -146,7 +146,7 @@ fn owner(walked: &WalkNotes, stream: u32) -> String {
     found.unwrap_or_default()
 }
 
-fn stream_text(stream: &Summary) -> String {
+fn stream_text(stream: &StreamSummary) -> String {
     let mut text =
         format!("{} branches at {} sites", words::count(stream.branches), words::count(stream.sites as u64));
     if stream.instructions > 0 {
@@ -177,7 +177,7 @@ fn stream_text(stream: &Summary) -> String {
     text
 }
 
-fn as_json(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, Summary>) -> Value {
+fn as_json(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, StreamSummary>) -> Value {
     let branches: u64 = streams.values().map(|stream| stream.branches).sum();
     let streams: Vec<Value> =
         streams.iter().map(|(number, stream)| stream_json(walked, *number, stream)).collect();
@@ -204,7 +204,7 @@ fn as_json(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32
     })
 }
 
-fn stream_json(walked: &WalkNotes, number: u32, stream: &Summary) -> Value {
+fn stream_json(walked: &WalkNotes, number: u32, stream: &StreamSummary) -> Value {
     let totals = walked.directory.as_ref().and_then(|directory| directory.streams.get(number as usize));
     let process = walked
         .directory
