@@ -54,7 +54,7 @@ pub fn figures(ledger: &Ledger, campaign: i64) -> Result<Export> {
 
 /// The median of each placement, in their order; the plain link is one placement more, and no better than the others.
 fn per_placement(placements: &CellPlacements) -> Vec<f64> {
-    let placed = placements.iter().filter(|(place, _)| **place != (None, None));
+    let placed = placements.iter().filter(|(place, _)| !place.is_as_built());
     let medians: Vec<f64> = placed.filter_map(|(_, samples)| samples.median()).collect();
     if medians.is_empty() {
         return placements.values().filter_map(|samples| samples.median()).collect();

@@ -61,8 +61,11 @@ pub fn examine(
     let mut facts = outlined(experiment, places, &prepared.machine, None)?;
     let laid = lay(experiment, places, scratch.path())?;
     let options = StartOptions { cpu: scene.cpu, patience: scene.patience.min(PATIENCE) };
-    let built: Vec<BuiltProgram> =
-        placed.iter().filter(|place| place.rotation.is_none()).map(|place| built(prepared, place)).collect();
+    let built: Vec<BuiltProgram> = placed
+        .iter()
+        .filter(|place| place.placement.is_as_built())
+        .map(|place| built(prepared, place))
+        .collect();
     let programs = startable(prepared, scene, &built)?;
     facts.cells = called::by_itself(&programs, &laid, experiment.clock, &options, scene.on)?.cells;
     let capped = |program: &BuiltProgram| {

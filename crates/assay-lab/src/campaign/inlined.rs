@@ -17,7 +17,7 @@ pub fn tell(prepared: &PreparedExperiment, placed: &[PlacedLink], scene: &mut Sc
     let variants = &prepared.experiment.variants;
     let patterns: BTreeSet<&str> =
         variants.iter().flat_map(|variant| &variant.functions).map(String::as_str).collect();
-    for place in placed.iter().filter(|place| place.rotation.is_none()) {
+    for place in placed.iter().filter(|place| place.placement.is_as_built()) {
         let (compiler, flags) = (place.group.compiler, place.group.flags);
         for pattern in absent(&place.artifact.functions, &patterns) {
             let warning = format!(

@@ -9,6 +9,7 @@ use crate::store::{ArtifactRow, FailureRow};
 use anyhow::{Context, Result};
 use assay_link::build::{Artifact, BuildFailure, Compiler, Link, LoggingProgram};
 use assay_link::program::{ProgramBuilder, ProgramRecipe};
+use assay_pure::compare::VisitPlacement;
 use assay_pure::event::Event;
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::experiment::plan;
@@ -44,12 +45,18 @@ impl BuildGroup {
 pub struct PlacedLink {
     /// What it was built with.
     pub group: BuildGroup,
-    /// Shuffle number; None as built.
-    pub rotation: Option<u32>,
-    /// Padding; None as built.
-    pub phase_bytes: Option<u32>,
+    /// Where its code lies.
+    pub placement: VisitPlacement,
     /// The binary.
     pub artifact: Artifact,
+}
+
+/// A link that is to be made.
+struct WantedLink<'a> {
+    group: BuildGroup,
+    recipe: &'a ProgramRecipe,
+    placement: VisitPlacement,
+    link: Link,
 }
 
 /// Compiled recipes, ready to be linked in any placement.
@@ -115,20 +122,30 @@ impl<'a> Placements<'a> {
         as_built: bool,
         scene: &mut Scene<'_>,
     ) -> Result<Vec<PlacedLink>> {
-        let mut wanted: Vec<(BuildGroup, &ProgramRecipe, Option<u32>, Link)> = Vec::new();
+        let mut wanted: Vec<WantedLink<'_>> = Vec::new();
         for (group, recipe) in self.recipes.iter().filter(|(group, _)| groups.contains(group)) {
             if as_built {
-                wanted.push((*group, recipe, None, Link::AsBuilt));
+                wanted.push(WantedLink {
+                    group: *group,
+                    recipe,
+                    placement: VisitPlacement::AsBuilt,
+                    link: Link::AsBuilt,
+                });
             }
             for &rotation in rotations {
                 let shuffle = plan::shuffle_seed(self.prepared.experiment.seed, rotation);
                 for &phase_bytes in &self.prepared.experiment.placement.phases {
-                    wanted.push((*group, recipe, Some(rotation), Link::Placed { shuffle, phase_bytes }));
+                    wanted.push(WantedLink {
+                        group: *group,
+                        recipe,
+                        placement: VisitPlacement::Placed { rotation, phase_bytes },
+                        link: Link::Placed { shuffle, phase_bytes },
+                    });
                 }
             }
         }
         let jobs: Vec<(&ProgramRecipe, Link)> =
-            wanted.iter().map(|(_, recipe, _, link)| (*recipe, *link)).collect();
+            wanted.iter().map(|wanted| (wanted.recipe, wanted.link)).collect();
         let before = self.builder.stats().artifacts_from_cache;
         let told = RefCell::new(&mut *scene.on);
         let results = self.builder.link_all(&jobs, &|done, total| {
@@ -140,22 +157,18 @@ impl<'a> Placements<'a> {
 
     fn keep(
         &self,
-        wanted: Vec<(BuildGroup, &ProgramRecipe, Option<u32>, Link)>,
+        wanted: Vec<WantedLink<'_>>,
         results: Vec<Result<Artifact, BuildFailure>>,
         scene: &mut Scene<'_>,
     ) -> Result<Vec<PlacedLink>> {
         let mut placed = Vec::new();
         let mut failed: Vec<BuildGroup> = Vec::new();
         // The first links of a campaign bring the one as built; what later ones cannot add takes nothing away.
-        let first = wanted.iter().any(|(_, _, rotation, _)| rotation.is_none());
-        for ((group, _, rotation, link), result) in wanted.into_iter().zip(results) {
+        let first = wanted.iter().any(|wanted| wanted.placement.is_as_built());
+        for (WantedLink { group, placement, .. }, result) in wanted.into_iter().zip(results) {
             match result {
                 Ok(artifact) => {
-                    let phase_bytes = match link {
-                        Link::AsBuilt => None,
-                        Link::Placed { phase_bytes, .. } => Some(phase_bytes),
-                    };
-                    placed.push(PlacedLink { group, rotation, phase_bytes, artifact });
+                    placed.push(PlacedLink { group, placement, artifact });
                 }
                 Err(failure) if !failed.contains(&group) => {
                     failed.push(group);
@@ -232,8 +245,8 @@ impl<'a> Placements<'a> {
                 let key = [
                     place.group.compiler as u64,
                     place.group.flags as u64,
-                    place.rotation.map_or(u64::MAX, u64::from),
-                    place.phase_bytes.map_or(u64::MAX, u64::from),
+                    place.placement.rotation().map_or(u64::MAX, u64::from),
+                    place.placement.phase_bytes().map_or(u64::MAX, u64::from),
                     variant as u64,
                 ];
                 subjects.push(Subject {
@@ -243,8 +256,7 @@ impl<'a> Placements<'a> {
                     variant_name: experiment.variants[variant].name.clone(),
                     compiler: place.group.compiler,
                     flags: place.group.flags,
-                    rotation: place.rotation,
-                    phase_bytes: place.phase_bytes,
+                    placement: place.placement,
                     environment_bytes: plan::environment_bytes(experiment.seed, &key),
                 });
             }

@@ -148,8 +148,8 @@ fn process_row(prepared: &PreparedExperiment, lineup: &Lineup, number: usize) ->
         compiler: prepared.compilers[subject.compiler].name.clone(),
         flags: prepared.experiment.flags[subject.flags].name.clone(),
         variant: subject.variant_name.clone(),
-        rotation: subject.rotation,
-        phase_bytes: subject.phase_bytes,
+        rotation: subject.placement.rotation(),
+        phase_bytes: subject.placement.phase_bytes(),
         entry_address: lineup.announced(number).entry,
         environment_bytes: subject.environment_bytes,
         region_wall_ns: region.wall_ns,
@@ -171,7 +171,7 @@ pub fn compare_code(
 ) -> Result<()> {
     let baseline = prepared.baseline();
     let chosen = started.lineup.one_of_each_code(baseline);
-    for subjects in chosen.iter().filter(|((_, _, as_built), _)| !as_built).map(|(_, subjects)| subjects) {
+    for subjects in chosen.iter().filter(|(code, _)| !code.as_built).map(|(_, subjects)| subjects) {
         let Some((&first, others)) = subjects.split_first() else { continue };
         if started.lineup.subject(first).variant != baseline {
             continue;

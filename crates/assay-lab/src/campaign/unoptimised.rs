@@ -31,7 +31,7 @@ pub fn refuse(
     for number in 0..started.lineup.len() {
         let subject = started.lineup.subject(number);
         let set = &prepared.experiment.flags[subject.flags];
-        if subject.rotation.is_some() || set.allow_unoptimised {
+        if !subject.placement.is_as_built() || set.allow_unoptimised {
             continue;
         }
         let own = &prepared.experiment.program;
