@@ -4,10 +4,17 @@ use crate::inputs::map_file;
 use crate::system;
 use std::sync::Mutex;
 
-/// The path of the input that is worked on, and the second inputs that are mapped, by the paths of both.
+/// The path of the input that is worked on, and the second inputs that are mapped.
 struct SecondInputs {
     path: Option<String>,
-    known: Vec<(String, String, &'static [u8])>,
+    known: Vec<SecondInput>,
+}
+
+struct SecondInput {
+    /// Path of the input that it is beside.
+    of: String,
+    name: String,
+    bytes: &'static [u8],
 }
 
 static BESIDE: Mutex<SecondInputs> = Mutex::new(SecondInputs { path: None, known: Vec::new() });
@@ -30,13 +37,13 @@ pub(crate) fn find(name: &str) -> &'static [u8] {
     let SecondInputs { path, known } = &mut *beside;
     let found = path.as_ref().ok_or_else(|| "there is no input file that it could be beside".to_owned());
     let found = found.and_then(|path| {
-        if let Some((_, _, bytes)) = known.iter().find(|(of, called, _)| of == path && called == name) {
-            return Ok(*bytes);
+        if let Some(known) = known.iter().find(|known| known.of == *path && known.name == name) {
+            return Ok(known.bytes);
         }
         let bytes = map_file(&format!("{path}.{name}"), None)?;
         // Touches every page, so that no sample pays for the first access.
         bytes.iter().step_by(system::page_bytes()).for_each(|&byte| crate::use_value(byte));
-        known.push((path.clone(), name.to_owned(), bytes));
+        known.push(SecondInput { of: path.clone(), name: name.to_owned(), bytes });
         Ok(bytes)
     });
     found.unwrap_or_else(|why| {
