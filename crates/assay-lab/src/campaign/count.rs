@@ -54,6 +54,13 @@ struct OpenProgram<'a> {
     inputs: Vec<usize>,
 }
 
+/// What the ledger has of a program: a variant on an input that was cut into so many windows.
+struct CountedCell {
+    variant: String,
+    digest: String,
+    windows: u64,
+}
+
 /// What was executed for a count.
 struct CountedProgram<'a> {
     /// Hash of the program that the counts are of.
@@ -200,7 +207,9 @@ impl CountPhase<'_, '_> {
     fn open<'p>(&self, placed: &'p [PlacedLink]) -> Result<Vec<OpenProgram<'p>>> {
         self.open_of(placed, |ledger, artifact| {
             let rows = ledger.counts(artifact)?.into_iter().filter(|row| row.method == self.method);
-            Ok(rows.map(|row| (row.variant, row.input, row.windows)).collect())
+            let cell =
+                |row: CountRow| CountedCell { variant: row.variant, digest: row.input, windows: row.windows };
+            Ok(rows.map(cell).collect())
         })
     }
 
@@ -209,14 +218,19 @@ impl CountPhase<'_, '_> {
         self.open_of(placed, |ledger, artifact| {
             let rows =
                 ledger.allocations(artifact)?.into_iter().filter(|row| row.method == allocations::METHOD);
-            Ok(rows.map(|row| (row.variant, row.input, row.windows)).collect())
+            let cell = |row: AllocationRow| CountedCell {
+                variant: row.variant,
+                digest: row.input,
+                windows: row.windows,
+            };
+            Ok(rows.map(cell).collect())
         })
     }
 
     fn open_of<'p>(
         &self,
         placed: &'p [PlacedLink],
-        known: impl Fn(&Ledger, &str) -> Result<Vec<(String, String, u64)>>,
+        known: impl Fn(&Ledger, &str) -> Result<Vec<CountedCell>>,
     ) -> Result<Vec<OpenProgram<'p>>> {
         let failed = failed_cells(self.prepared, self.scene.ledger, self.scene.campaign.id)?;
         let mut open = Vec::new();
@@ -227,8 +241,9 @@ impl CountPhase<'_, '_> {
                 let is_open = |input: &usize| {
                     let ready = &self.prepared.inputs[*input];
                     let windows = ready.windows.len() as u64;
-                    let is_known = known.iter().any(|(variant, input, cut)| {
-                        (variant, input, *cut) == (name, &ready.row.digest, windows)
+                    let is_known = known.iter().any(|counted| {
+                        (&counted.variant, &counted.digest, counted.windows)
+                            == (name, &ready.row.digest, windows)
                     });
                     !is_known && !failed.contains(&place.group.cell(variant, *input))
                 };

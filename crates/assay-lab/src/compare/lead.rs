@@ -94,8 +94,11 @@ pub fn run(asked: &CompareRequest, on: &mut dyn FnMut(Event)) -> Result<EndedCom
     let ledger = Ledger::open(&asked.ledger)?;
     mark::claim(&asked.store)?;
     let cpu = measuring_cpu(asked.cpu)?;
-    let (ReadySides { mut sides, mut warnings, unlinked, holds: _holds }, work, tried) =
-        ready(asked, cpu, on)?;
+    let ReadyComparison {
+        ready: ReadySides { mut sides, mut warnings, unlinked, holds: _holds },
+        work,
+        tried,
+    } = ready(asked, cpu, on)?;
     warnings.extend(tried.warnings.iter().cloned());
     let (method, why_not) = method(&mut sides, &tried.visits, unlinked);
     let limits: Vec<String> = why_not.into_iter().map(|why| limit(&why)).collect();
@@ -246,20 +249,23 @@ fn keep_unchanged(ledger: &Ledger, comparison: i64, names: &BTreeSet<String>) ->
     Ok(())
 }
 
+/// Sides whose commands were run once.
+struct ReadyComparison {
+    ready: ReadySides,
+    work: CompareWorkspace,
+    tried: FirstRuns,
+}
+
 /// The sides, built, and what their first runs showed. Builds of earlier comparisons are made anew where the benchmark command
 /// builds in them: something that it reads has changed since, and then it would do so in every run.
-fn ready(
-    asked: &CompareRequest,
-    cpu: usize,
-    on: &mut dyn FnMut(Event),
-) -> Result<(ReadySides, CompareWorkspace, FirstRuns)> {
+fn ready(asked: &CompareRequest, cpu: usize, on: &mut dyn FnMut(Event)) -> Result<ReadyComparison> {
     let mut keeping = Keeping { store: &asked.store, limit: asked.store_limit, believe: true };
     loop {
         let ready = sides::prepare(&asked.what, &asked.folder, keeping, on)?;
         let work = CompareWorkspace::new(asked, cpu, on)?;
         on(Event::Phase { name: "first runs".into() });
         match try_out(asked, &work, &ready.sides)? {
-            Ok(tried) => return Ok((ready, work, tried)),
+            Ok(tried) => return Ok(ReadyComparison { ready, work, tried }),
             Err(_) if keeping.believe && ready.sides.iter().any(|side| side.held) => keeping.believe = false,
             Err(rebuilt) => return Err(rebuilds(asked, &rebuilt).into()),
         }

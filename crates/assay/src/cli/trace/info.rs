@@ -26,6 +26,13 @@ pub struct InfoArguments {
     json: bool,
 }
 
+/// What was counted of the branches of one class.
+struct ClassCounts {
+    class: BranchClass,
+    executed: u64,
+    taken: u64,
+}
+
 /// What was counted of one stream.
 #[derive(Default)]
 pub struct StreamSummary {
@@ -50,11 +57,11 @@ impl StreamSummary {
         self.continuity.observe(sites, branches, longest_gap);
     }
 
-    fn classes(&self) -> impl Iterator<Item = (BranchClass, u64, u64)> {
+    fn classes(&self) -> impl Iterator<Item = ClassCounts> {
         let all = (0..12).filter_map(BranchClass::from_bits);
         all.zip(self.classes)
-            .map(|(class, (executed, taken))| (class, executed, taken))
-            .filter(|class| class.1 > 0)
+            .map(|(class, (executed, taken))| ClassCounts { class, executed, taken })
+            .filter(|counts| counts.executed > 0)
     }
 }
 
@@ -153,7 +160,7 @@ fn stream_text(stream: &StreamSummary) -> String {
         text.push_str(&format!(", {} instructions", words::count(stream.instructions)));
     }
     text.push_str(&format!("\n  {:<26} {:>15} {:>9}\n", "class", "executed", "taken"));
-    for (class, executed, taken) in stream.classes() {
+    for ClassCounts { class, executed, taken } in stream.classes() {
         let share = words::rate(taken as f64 / executed as f64);
         text.push_str(&format!("  {:<26} {:>15} {share:>9}\n", class.to_string(), words::count(executed)));
     }
@@ -212,7 +219,9 @@ fn stream_json(walked: &WalkNotes, number: u32, stream: &StreamSummary) -> Value
         .and_then(|directory| directory.processes.get(totals?.process as usize).map(|process| process.pid));
     let classes: serde_json::Map<String, Value> = stream
         .classes()
-        .map(|(class, executed, taken)| (class.to_string(), json!({"executed": executed, "taken": taken})))
+        .map(|ClassCounts { class, executed, taken }| {
+            (class.to_string(), json!({"executed": executed, "taken": taken}))
+        })
         .collect();
     let continuity = &stream.continuity;
     json!({
