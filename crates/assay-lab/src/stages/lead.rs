@@ -286,7 +286,7 @@ fn row_of(diary: &Diary, entrant: &Entrant, ready: &ReadyEntrant, side: Option<u
     let built = ready.built.as_ref().ok();
     DiaryEntrant {
         name: entrant.name.clone(),
-        kind: if entrant.is_stage() { "stage" } else { "reference" }.into(),
+        kind: entrant.kind,
         side,
         built: json!({
             "definition": spec::definition(diary, ready.number),

@@ -6,6 +6,7 @@ use super::comparisons::{NewComparison, insert_comparison, json};
 use super::ledger::{now, word};
 use anyhow::{Context, Result};
 use assay_pure::ledger::Stopped;
+use assay_pure::stages::EntrantKind;
 use assay_pure::verdict::CountSource;
 use rusqlite::{Row, params};
 use serde_json::Value;
@@ -47,8 +48,8 @@ pub struct SessionRow {
 pub struct DiaryEntrant {
     /// Its name.
     pub name: String,
-    /// `stage` or `reference`.
-    pub kind: String,
+    /// Which of the two.
+    pub kind: EntrantKind,
     /// Its number among the sides; `None`: it was not measured.
     pub side: Option<u32>,
     /// Command, flags, environment, revision, whether its links are placed.
@@ -154,7 +155,7 @@ impl Ledger {
             params![
                 session,
                 entrant.name,
-                entrant.kind,
+                entrant.kind.word(),
                 entrant.side,
                 entrant.built.to_string(),
                 entrant.artifact,
@@ -247,7 +248,7 @@ impl Ledger {
              ORDER BY rowid", [session], |row| {
             Ok(DiaryEntrant {
                 name: row.get(0)?,
-                kind: row.get(1)?,
+                kind: word(row, 1, EntrantKind::of)?.expect("the schema wants one"),
                 side: row.get(2)?,
                 built: json(row, 3)?,
                 artifact: row.get(4)?,
@@ -389,7 +390,7 @@ mod tests {
         assert_eq!(ledger.diaries().unwrap(), ["d", "other"]);
         let entrant = DiaryEntrant {
             name: "debug".into(),
-            kind: "stage".into(),
+            kind: EntrantKind::Stage,
             side: Some(0),
             built: json!({"flags": "-O0"}),
             artifact: Some("hash".into()),
