@@ -86,7 +86,7 @@ struct CountPhase<'a, 's> {
     done: u64,
     total: u64,
     /// Combined answers by input and kind: the first variant's speak for all.
-    checks: HashMap<(usize, &'static str), u64>,
+    checks: HashMap<(usize, VariantKind), u64>,
 }
 
 /// Counts what the experiment asks for, as far as it is not known and time allows.
@@ -454,8 +454,8 @@ impl CountPhase<'_, '_> {
 
     /// The answers of what was walked through, compared with those of the first variant of the kind.
     fn proven(&mut self, cell: &CountedInput) -> Result<(), String> {
-        let (kind, check) = cell.check;
-        let kind: &'static str = if kind.is_windowed() { VariantKind::Call.as_str() } else { kind.as_str() };
+        let check = cell.check;
+        let kind = if cell.kind.is_windowed() { VariantKind::Call } else { cell.kind };
         let first = *self.checks.entry((cell.input, kind)).or_insert(check);
         if first == check {
             return Ok(());

@@ -57,8 +57,10 @@ impl NumberedInput<'_> {
 pub(super) struct CountedInput {
     /// Number of the input.
     pub input: usize,
-    /// Kind of the variant and the combined answers of all walks: equal for all variants of the kind.
-    pub check: (VariantKind, u64),
+    /// Kind of the variant.
+    pub kind: VariantKind,
+    /// The combined answers of all walks: equal for all variants of the kind.
+    pub check: u64,
     /// Counts, or why there are none.
     pub walked: Result<WalkedCell, String>,
     /// What the reader must know of them.

@@ -246,7 +246,8 @@ fn cell(
     };
     Ok(CountedInput {
         input: input.number,
-        check: (counting.variant.kind, counting.check),
+        kind: counting.variant.kind,
+        check: counting.check,
         walked,
         note: None,
     })

@@ -97,7 +97,7 @@ pub(super) fn cells(walked: Vec<AnsweredInput>, passes: Vec<(u32, PassCounts)>) 
             let walked = found.ok_or_else(lost).and_then(|walked| {
                 if walked.first.units == 0 { Err("the input has no units".to_owned()) } else { Ok(walked) }
             });
-            CountedInput { input: done.input, check: (done.kind, done.check), walked, note: None }
+            CountedInput { input: done.input, kind: done.kind, check: done.check, walked, note: None }
         })
         .collect()
 }

@@ -125,7 +125,7 @@ fn what_a_program_does_per_unit_is_counted_without_the_conversation() {
             }
             assert_eq!((misses.len(), *conditional, *cycles, front_end.len()), (1, 0, None, 0));
         }
-        checks.push(found.cells[1].check);
+        checks.push((found.cells[1].kind, found.cells[1].check));
     }
     assert_eq!(checks[0], checks[1], "both answered the same requests");
 }
