@@ -7,10 +7,10 @@ use std::sync::Mutex;
 /// The path of the input that is worked on, and the second inputs that are mapped.
 struct SecondInputs {
     path: Option<String>,
-    known: Vec<SecondInput>,
+    known: Vec<MappedSecondInput>,
 }
 
-struct SecondInput {
+struct MappedSecondInput {
     /// Path of the input that it is beside.
     of: String,
     name: String,
@@ -43,7 +43,7 @@ pub(crate) fn find(name: &str) -> &'static [u8] {
         let bytes = map_file(&format!("{path}.{name}"), None)?;
         // Touches every page, so that no sample pays for the first access.
         bytes.iter().step_by(system::page_bytes()).for_each(|&byte| crate::use_value(byte));
-        known.push(SecondInput { of: path.clone(), name: name.to_owned(), bytes });
+        known.push(MappedSecondInput { of: path.clone(), name: name.to_owned(), bytes });
         Ok(bytes)
     });
     found.unwrap_or_else(|why| {

@@ -36,7 +36,7 @@ pub struct Subject {
 
 /// What is compiled once: the links of one rotation differ in nothing but where it lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ObjectCode {
+pub struct CompiledProgram {
     /// Number on the compiler axis.
     pub compiler: usize,
     /// Number on the flags axis.
@@ -208,11 +208,11 @@ impl Lineup {
     }
 
     /// The first artifact's programs of each object code, the baseline's first.
-    pub fn one_of_each_code(&self, baseline: usize) -> BTreeMap<ObjectCode, Vec<usize>> {
-        let mut chosen: BTreeMap<ObjectCode, Vec<usize>> = BTreeMap::new();
+    pub fn one_of_each_code(&self, baseline: usize) -> BTreeMap<CompiledProgram, Vec<usize>> {
+        let mut chosen: BTreeMap<CompiledProgram, Vec<usize>> = BTreeMap::new();
         for number in 0..self.len() {
             let subject = self.subject(number);
-            let code = ObjectCode {
+            let code = CompiledProgram {
                 compiler: subject.compiler,
                 flags: subject.flags,
                 as_built: subject.placement.is_as_built(),

@@ -27,7 +27,7 @@ pub struct InfoArguments {
 }
 
 /// What was counted of the branches of one class.
-struct ClassCounts {
+struct ClassExecutions {
     class: BranchClass,
     executed: u64,
     taken: u64,
@@ -57,10 +57,10 @@ impl StreamSummary {
         self.continuity.observe(sites, branches, longest_gap);
     }
 
-    fn classes(&self) -> impl Iterator<Item = ClassCounts> {
+    fn classes(&self) -> impl Iterator<Item = ClassExecutions> {
         let all = (0..12).filter_map(BranchClass::from_bits);
         all.zip(self.classes)
-            .map(|(class, (executed, taken))| ClassCounts { class, executed, taken })
+            .map(|(class, (executed, taken))| ClassExecutions { class, executed, taken })
             .filter(|counts| counts.executed > 0)
     }
 }
@@ -160,7 +160,7 @@ fn stream_text(stream: &StreamSummary) -> String {
         text.push_str(&format!(", {} instructions", words::count(stream.instructions)));
     }
     text.push_str(&format!("\n  {:<26} {:>15} {:>9}\n", "class", "executed", "taken"));
-    for ClassCounts { class, executed, taken } in stream.classes() {
+    for ClassExecutions { class, executed, taken } in stream.classes() {
         let share = words::rate(taken as f64 / executed as f64);
         text.push_str(&format!("  {:<26} {:>15} {share:>9}\n", class.to_string(), words::count(executed)));
     }
@@ -219,7 +219,7 @@ fn stream_json(walked: &WalkNotes, number: u32, stream: &StreamSummary) -> Value
         .and_then(|directory| directory.processes.get(totals?.process as usize).map(|process| process.pid));
     let classes: serde_json::Map<String, Value> = stream
         .classes()
-        .map(|ClassCounts { class, executed, taken }| {
+        .map(|ClassExecutions { class, executed, taken }| {
             (class.to_string(), json!({"executed": executed, "taken": taken}))
         })
         .collect();
