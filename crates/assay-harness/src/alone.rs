@@ -191,7 +191,8 @@ fn size(
 
 /// One more sample of a variant.
 fn add_sample(
-    (index, variant): (usize, &RegisteredVariant),
+    variant: &RegisteredVariant,
+    index: usize,
     input: &mut MappedInput,
     costs: &Costs,
     mut figure: VariantFigures,
@@ -217,9 +218,10 @@ fn measure<'a>(
         if round >= 5 && (system::wall_ns() - started) as f64 > seconds * 1e9 * running {
             break;
         }
-        let take = |(outcome, &place): (Result<VariantFigures, String>, _)| {
-            outcome.and_then(|figure| add_sample(place, input, &costs, figure))
-        };
+        let take =
+            |(outcome, &(index, variant)): (Result<VariantFigures, String>, &(usize, &RegisteredVariant))| {
+                outcome.and_then(|figure| add_sample(variant, index, input, &costs, figure))
+            };
         outcomes = outcomes.into_iter().zip(chosen).map(take).collect();
     }
     let finish = |outcome: Result<VariantFigures, String>| {

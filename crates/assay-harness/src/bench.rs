@@ -1,6 +1,6 @@
 //! A program's variants.
 
-use crate::state::{Pass, Run, State};
+use crate::state::{LoopRun, Pass, State};
 use crate::variant::{Body, RegisteredVariant};
 use crate::{alone, fresh, lab, listed, sample, system, trace};
 use std::any::Any;
@@ -75,8 +75,8 @@ impl Bench {
     /// Adds the program's own loop over the whole input: setup, `while state.next() { ... }`, `state.answer(value)`.
     /// Only the loop is timed.
     pub fn looped<F: Fn(&mut State<'_>, &[u8]) + 'static>(self, name: &str, body: F) -> Self {
-        let entry = own_state::<F> as fn(&F, &mut Run, &[u8]);
-        let run = move |run: &mut Run, data: &[u8]| own_state(&body, run, data);
+        let entry = own_state::<F> as fn(&F, &mut LoopRun, &[u8]);
+        let run = move |run: &mut LoopRun, data: &[u8]| own_state(&body, run, data);
         self.add(name, entry as *const (), Body::Loop { run: Box::new(run) }, None)
     }
 
@@ -105,7 +105,7 @@ impl Bench {
 
 /// Owns the state of a loop by value, with the loop's body inlined: so the counter can stay in a register.
 #[inline(never)]
-fn own_state<F: Fn(&mut State<'_>, &[u8])>(body: &F, run: &mut Run, data: &[u8]) {
+fn own_state<F: Fn(&mut State<'_>, &[u8])>(body: &F, run: &mut LoopRun, data: &[u8]) {
     body(&mut State::new(run), data);
 }
 

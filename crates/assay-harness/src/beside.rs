@@ -4,15 +4,22 @@ use crate::inputs::map_file;
 use crate::system;
 use std::sync::Mutex;
 
-/// The path of the input that is worked on, and the second inputs that are mapped, by the paths of both.
-struct Beside {
+/// The path of the input that is worked on, and the second inputs that are mapped.
+struct SecondInputs {
     path: Option<String>,
-    known: Vec<(String, String, &'static [u8])>,
+    known: Vec<MappedSecondInput>,
 }
 
-static BESIDE: Mutex<Beside> = Mutex::new(Beside { path: None, known: Vec::new() });
+struct MappedSecondInput {
+    /// Path of the input that it is beside.
+    of: String,
+    name: String,
+    bytes: &'static [u8],
+}
 
-fn beside() -> std::sync::MutexGuard<'static, Beside> {
+static BESIDE: Mutex<SecondInputs> = Mutex::new(SecondInputs { path: None, known: Vec::new() });
+
+fn beside() -> std::sync::MutexGuard<'static, SecondInputs> {
     BESIDE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
@@ -27,16 +34,16 @@ pub(crate) fn enter(path: Option<&str>) {
 /// See [`crate::input`].
 pub(crate) fn find(name: &str) -> &'static [u8] {
     let mut beside = beside();
-    let Beside { path, known } = &mut *beside;
+    let SecondInputs { path, known } = &mut *beside;
     let found = path.as_ref().ok_or_else(|| "there is no input file that it could be beside".to_owned());
     let found = found.and_then(|path| {
-        if let Some((_, _, bytes)) = known.iter().find(|(of, called, _)| of == path && called == name) {
-            return Ok(*bytes);
+        if let Some(known) = known.iter().find(|known| known.of == *path && known.name == name) {
+            return Ok(known.bytes);
         }
         let bytes = map_file(&format!("{path}.{name}"), None)?;
         // Touches every page, so that no sample pays for the first access.
         bytes.iter().step_by(system::page_bytes()).for_each(|&byte| crate::use_value(byte));
-        known.push((path.clone(), name.to_owned(), bytes));
+        known.push(MappedSecondInput { of: path.clone(), name: name.to_owned(), bytes });
         Ok(bytes)
     });
     found.unwrap_or_else(|why| {

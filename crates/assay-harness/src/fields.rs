@@ -2,9 +2,9 @@
 
 /// The fields of one line.
 #[derive(Default)]
-pub(crate) struct Fields<'a>(Vec<(&'a str, &'a str)>);
+pub(crate) struct RequestFields<'a>(Vec<(&'a str, &'a str)>);
 
-impl<'a> Fields<'a> {
+impl<'a> RequestFields<'a> {
     /// Splits what follows the first word of a request; the value of `path` is the rest of the line.
     pub(crate) fn split(text: &'a str) -> Result<Self, String> {
         let mut fields: Vec<(&str, &str)> = Vec::new();

@@ -9,7 +9,7 @@ use crate::inputs::MappedInput;
 use crate::sample::{Sample, combine};
 use crate::state::Pass;
 use crate::system;
-use crate::usage::{CacheState, Usage};
+use crate::usage::{CacheTemperature, RequestUsage};
 use crate::variant::{CallManner, RegisteredVariant};
 use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -197,13 +197,13 @@ impl FreshCalls {
 }
 
 /// What the request asks for and cannot have.
-pub(crate) fn objection(usage: &Usage, iterations: u64, windows: u64) -> Option<&'static str> {
+pub(crate) fn objection(usage: &RequestUsage, iterations: u64, windows: u64) -> Option<&'static str> {
     match usage.state {
-        CacheState::Rotating => Some(
+        CacheTemperature::Rotating => Some(
             "every call of a fresh variant has a state of its own, so there are no copies to rotate over (states: hot, \
              cold_data, cold_code)",
         ),
-        CacheState::ColdData if iterations > windows => {
+        CacheTemperature::ColdData if iterations > windows => {
             Some("state=cold_data would visit a window twice in a sample, the second time warm")
         }
         _ => None,
@@ -213,9 +213,10 @@ pub(crate) fn objection(usage: &Usage, iterations: u64, windows: u64) -> Option<
 /// One sample. `windows` are those of its calls.
 pub(crate) fn take(
     calls: &FreshCalls,
-    (variant, index): (&RegisteredVariant, usize),
+    variant: &RegisteredVariant,
+    index: usize,
     input: &mut MappedInput,
-    usage: &Usage,
+    usage: &RequestUsage,
     windows: &[usize],
     combined: &mut u64,
 ) -> Result<Sample, String> {
@@ -236,12 +237,12 @@ pub(crate) fn take(
     let how = CallManner { dependent: usage.dependent, idle: false };
     let mut warm = || _ = (calls.time)(&mut *states, CallManner { idle: true, ..how }, &mut 0);
     match usage.state {
-        CacheState::ColdData => cool::everything(usage.evict_bytes, &mut warm)?,
-        CacheState::ColdCode => {
+        CacheTemperature::ColdData => cool::everything(usage.evict_bytes, &mut warm)?,
+        CacheTemperature::ColdCode => {
             let place = CallPlace { entry: system::address(variant.entry), around: None };
             cool::code(&[], place, &mut warm)?;
         }
-        CacheState::Hot | CacheState::Rotating => {}
+        CacheTemperature::Hot | CacheTemperature::Rotating => {}
     }
     let units = windows.iter().fold(0u64, |sum, &window| sum.wrapping_add(input.windows[window].units));
     Ok(Sample { region: (calls.time)(&mut *states, how, combined), units })

@@ -7,7 +7,7 @@ use std::any::Any;
 use std::fs::File;
 
 /// A stretch of an input for one call.
-pub(crate) struct Window {
+pub(crate) struct InputWindow {
     pub(crate) data: &'static [u8],
     pub(crate) units: u64,
 }
@@ -19,17 +19,17 @@ pub(crate) struct MappedInput {
     pub(crate) path: Option<String>,
     pub(crate) data: &'static [u8],
     pub(crate) units: u64,
-    pub(crate) windows: Vec<Window>,
+    pub(crate) windows: Vec<InputWindow>,
     /// What each variant prepared from it, made on the first request.
     pub(crate) prepared: Vec<Option<Box<dyn Any>>>,
     /// What the states of each fresh variant cost, found on the first request.
     pub(crate) states: Vec<Option<StateCosts>>,
-    copies: Option<Copies>,
+    copies: Option<RotatedCopies>,
 }
 
 /// Copies of an input at other addresses, and what the variant prepared of each. Their memory is given back after each
 /// request: many programs are alive at once, and the copies of each exceed all caches.
-struct Copies {
+struct RotatedCopies {
     memory: Reserved,
     stride: usize,
     /// The places of the copies in the order in which they are taken.
@@ -40,7 +40,7 @@ struct Copies {
     states: Vec<Box<dyn Any>>,
 }
 
-impl Copies {
+impl RotatedCopies {
     fn take(&mut self) -> usize {
         let turn = self.next;
         self.next = (self.next + 1) % self.order.len();
@@ -99,7 +99,7 @@ impl MappedInput {
             let bytes = stride.checked_mul(count).ok_or_else(none)?;
             let memory = Reserved::new(bytes).map_err(|error| format!("{}: {error}", none()))?;
             let order = shuffled(count);
-            self.copies = Some(Copies { memory, stride, order, next: 0, states: Vec::new() });
+            self.copies = Some(RotatedCopies { memory, stride, order, next: 0, states: Vec::new() });
         }
         let copies = self.copies.as_mut().expect("made above");
         copies.next = 0;
@@ -147,7 +147,7 @@ impl MappedInput {
             self.data.get(from..to)
         };
         let Some(data) = stretch() else { return false };
-        self.windows.push(Window { data, units });
+        self.windows.push(InputWindow { data, units });
         true
     }
 }

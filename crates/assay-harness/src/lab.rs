@@ -1,10 +1,10 @@
 //! Run by the lab: greets and serves requests until `bye` or until the lab is gone.
 
 use crate::channel::{Channel, ChannelLine, LINE_MAX};
-use crate::fields::{Fields, digits};
+use crate::fields::{RequestFields, digits};
 use crate::inputs::{MappedInput, map_file};
 use crate::state::Pass;
-use crate::usage::{self, Usage};
+use crate::usage::{self, RequestUsage};
 use crate::variant::{RegisteredVariant, objection};
 use crate::{beside, heap, listed, pulse, sample, trace};
 use std::ffi::OsStr;
@@ -89,7 +89,7 @@ impl Lab<'_> {
             ChannelLine::End => return (false, None),
         };
         let (word, rest) = line.split_once(' ').map_or((&*line, None), |(word, rest)| (word, Some(rest)));
-        let fields = rest.map_or_else(|| Ok(Fields::default()), Fields::split);
+        let fields = rest.map_or_else(|| Ok(RequestFields::default()), RequestFields::split);
         match word {
             "window" => {} // belongs to a load that was refused, and was answered there
             "load" => return (true, self.serve_load(fields)),
@@ -121,7 +121,7 @@ impl Lab<'_> {
     }
 
     /// Serves `load` with its window lines; returns a line that came where a window was announced.
-    fn serve_load(&mut self, fields: Result<Fields<'_>, String>) -> Option<ChannelLine> {
+    fn serve_load(&mut self, fields: Result<RequestFields<'_>, String>) -> Option<ChannelLine> {
         let announced =
             fields.as_ref().map_or(Err(String::new()), |fields| fields.number("windows", 1, WINDOWS_MAX));
         let mut input = fields.and_then(|fields| {
@@ -165,7 +165,7 @@ impl Lab<'_> {
     }
 
     /// The variant and input that a request names, as indices.
-    fn named(&self, fields: &Fields<'_>) -> Result<(usize, usize), String> {
+    fn named(&self, fields: &RequestFields<'_>) -> Result<(usize, usize), String> {
         let variant = fields.number("variant", 0, self.variants.len() as u64 - 1)? as usize;
         let id = fields.number("input", 0, u64::from(u32::MAX))?;
         let input = self.inputs.iter().position(|input| u64::from(input.id) == id);
@@ -179,20 +179,20 @@ impl Lab<'_> {
         }
     }
 
-    fn answer(&mut self, fields: &Fields<'_>) -> Result<String, String> {
+    fn answer(&mut self, fields: &RequestFields<'_>) -> Result<String, String> {
         let (variant, input) = self.named(fields)?;
         let answers = sample::answers(&self.variants[variant], variant, &mut self.inputs[input])?;
         Ok(format!("answer whole={:016x} windows={:016x}", answers.whole, answers.windows))
     }
 
-    fn measure(&mut self, fields: &Fields<'_>) -> Result<String, String> {
+    fn measure(&mut self, fields: &RequestFields<'_>) -> Result<String, String> {
         let (variant, input) = self.named(fields)?;
         let input = &mut self.inputs[input];
         let mut at = fields.number("window", 0, input.windows.len() as u64 - 1)? as usize;
         let iterations = fields.number("iterations", 1, u64::MAX)?;
         let warmup = fields.number("warmup", 0, SAMPLES_MAX - 1)?;
         let samples = fields.number("samples", 1, SAMPLES_MAX - warmup)?;
-        let usage = Usage::read(fields)?;
+        let usage = RequestUsage::read(fields)?;
         let measured = &self.variants[variant];
         let mut check = 0;
         let mut samples_of = |input: &mut MappedInput| {
@@ -226,7 +226,7 @@ impl Lab<'_> {
         taken.map(|()| format!("measured check={check:016x}{}", costs.unwrap_or_default()))
     }
 
-    fn trace(&mut self, fields: &Fields<'_>) -> Result<String, String> {
+    fn trace(&mut self, fields: &RequestFields<'_>) -> Result<String, String> {
         let (variant, input) = self.named(fields)?;
         let input = &mut self.inputs[input];
         let at = fields.number("window", 0, input.windows.len() as u64 - 1)? as usize;

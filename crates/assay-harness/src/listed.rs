@@ -7,7 +7,7 @@ use crate::fresh;
 use crate::inputs::MappedInput;
 use crate::sample::{Sample, combine};
 use crate::system;
-use crate::usage::{CacheState, Usage};
+use crate::usage::{CacheTemperature, RequestUsage};
 use crate::variant::{Body, CallManner, RegisteredVariant};
 use std::any::Any;
 
@@ -102,7 +102,7 @@ pub(crate) fn of_states<S: 'static>(
 }
 
 /// The windows of one sample from `*at` on, as numbers.
-fn windows(input: &MappedInput, usage: &Usage, at: &mut usize, iterations: u64) -> Vec<usize> {
+fn windows(input: &MappedInput, usage: &RequestUsage, at: &mut usize, iterations: u64) -> Vec<usize> {
     let count = input.windows.len();
     let step = (usage.step % count as u64) as usize;
     let next = |_| std::mem::replace(at, (*at + step) % count);
@@ -114,7 +114,7 @@ pub(crate) fn take(
     variant: &RegisteredVariant,
     index: usize,
     input: &mut MappedInput,
-    usage: &Usage,
+    usage: &RequestUsage,
     at: &mut usize,
     iterations: u64,
     combined: &mut u64,
@@ -126,30 +126,32 @@ pub(crate) fn take(
             let windows = windows(input, usage, at, iterations);
             let units = windows.iter().fold(0u64, |sum, &w| sum.wrapping_add(input.windows[w].units));
             let listed: Vec<&'static [u8]> = match usage.state {
-                CacheState::Rotating => windows.iter().map(|&window| input.copied_window(window)).collect(),
+                CacheTemperature::Rotating => {
+                    windows.iter().map(|&window| input.copied_window(window)).collect()
+                }
                 _ => windows.iter().map(|&window| input.windows[window].data).collect(),
             };
             let mut warm = || _ = of_calls(*call, &listed, idle, &mut 0);
             match usage.state {
-                CacheState::ColdData => cool::data(&listed, usage.evict_bytes, &mut warm)?,
-                CacheState::ColdCode => {
+                CacheTemperature::ColdData => cool::data(&listed, usage.evict_bytes, &mut warm)?,
+                CacheTemperature::ColdCode => {
                     let place = CallPlace {
                         entry: system::address(variant.entry),
                         around: Some(time_calls as *const u8),
                     };
                     cool::code(&listed, place, &mut warm)?;
                 }
-                CacheState::Hot | CacheState::Rotating => {}
+                CacheTemperature::Hot | CacheTemperature::Rotating => {}
             }
             Ok(Sample { region: of_calls(*call, &listed, how, combined), units })
         }
         Body::Prepared { prepare, time_listed, .. } => {
             let (units, bytes) = (iterations.wrapping_mul(input.units), input.data);
-            if usage.state != CacheState::Rotating {
+            if usage.state != CacheTemperature::Rotating {
                 input.prepared(index, prepare);
             }
             let listed: Vec<&dyn Any> = match usage.state {
-                CacheState::Rotating => input.copied_states(iterations),
+                CacheTemperature::Rotating => input.copied_states(iterations),
                 _ => {
                     let state = input.prepared[index].as_deref().expect("made above");
                     (0..iterations).map(|_| state).collect()
@@ -157,18 +159,18 @@ pub(crate) fn take(
             };
             let mut warm = || _ = time_listed(&listed, idle, &mut 0);
             match usage.state {
-                CacheState::ColdData => cool::prepared_data(bytes, usage.evict_bytes, &mut warm)?,
-                CacheState::ColdCode => {
+                CacheTemperature::ColdData => cool::prepared_data(bytes, usage.evict_bytes, &mut warm)?,
+                CacheTemperature::ColdCode => {
                     let place = CallPlace { entry: system::address(variant.entry), around: None };
                     cool::code(&[], place, &mut warm)?;
                 }
-                CacheState::Hot | CacheState::Rotating => {}
+                CacheTemperature::Hot | CacheTemperature::Rotating => {}
             }
             Ok(Sample { region: time_listed(&listed, how, combined), units })
         }
         Body::Fresh(calls) => {
             let windows = windows(input, usage, at, iterations);
-            fresh::take(calls, (variant, index), input, usage, &windows, combined)
+            fresh::take(calls, variant, index, input, usage, &windows, combined)
         }
         Body::Loop { .. } => Err("a loop cannot be listed".to_owned()),
     }

@@ -8,7 +8,7 @@ use std::fmt;
 
 /// Loops timed one after the other.
 #[derive(Clone, Copy)]
-pub(crate) struct Pulse {
+pub(crate) struct TimedLoops {
     /// Of 2048 additions, each on the last one's sum, nanoseconds.
     chain_ns: u64,
     /// Of 12800 additions to 8 sums, nanoseconds.
@@ -18,11 +18,11 @@ pub(crate) struct Pulse {
 }
 
 /// Two pulses as fields of a reply.
-pub(crate) fn said(before: Pulse, after: Pulse) -> String {
+pub(crate) fn said(before: TimedLoops, after: TimedLoops) -> String {
     format!(" before={before} after={after} front={},{}", before.jumps_ns, after.jumps_ns)
 }
 
-impl fmt::Display for Pulse {
+impl fmt::Display for TimedLoops {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{},{}", self.chain_ns, self.wide_ns)
     }
@@ -30,7 +30,7 @@ impl fmt::Display for Pulse {
 
 /// Takes one; none where the loops are not written for the processor.
 #[inline(never)]
-pub(crate) fn take() -> Option<Pulse> {
+pub(crate) fn take() -> Option<TimedLoops> {
     if !KNOWN {
         return None;
     }
@@ -45,7 +45,7 @@ pub(crate) fn take() -> Option<Pulse> {
     wide(25);
     let summed = wall_ns();
     jumps(16);
-    Some(Pulse {
+    Some(TimedLoops {
         chain_ns: between.wrapping_sub(begun),
         wide_ns: summed.wrapping_sub(between),
         jumps_ns: wall_ns().wrapping_sub(summed),

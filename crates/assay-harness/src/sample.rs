@@ -1,10 +1,10 @@
 //! Samples: one timed region of consecutive calls each.
 
 use crate::clock::{Costs, Region, RegionStart};
-use crate::inputs::{MappedInput, Window};
+use crate::inputs::{InputWindow, MappedInput};
 use crate::listed;
-use crate::state::Run;
-use crate::usage::Usage;
+use crate::state::LoopRun;
+use crate::usage::RequestUsage;
 use crate::variant::{Body, RegisteredVariant};
 
 /// Why a loop gave no sample.
@@ -18,7 +18,7 @@ pub(crate) struct Sample {
 }
 
 /// The answers of a variant on an input.
-pub(crate) struct Answers {
+pub(crate) struct CombinedAnswers {
     pub(crate) whole: u64,
     pub(crate) windows: u64,
 }
@@ -35,7 +35,7 @@ pub(crate) fn combine(combined: u64, answer: u64) -> u64 {
 #[inline(never)]
 fn time_calls(
     call: fn(&[u8]) -> u64,
-    windows: &[Window],
+    windows: &[InputWindow],
     at: &mut usize,
     iterations: u64,
     combined: &mut u64,
@@ -69,11 +69,11 @@ pub(crate) fn time_prepared<S>(run: fn(&S) -> u64, state: &S, iterations: u64, c
 
 /// One timed run of a loop: its answer and region.
 fn timed(
-    run_loop: &dyn Fn(&mut Run, &[u8]),
+    run_loop: &dyn Fn(&mut LoopRun, &[u8]),
     iterations: u64,
     data: &[u8],
 ) -> Result<(u64, Region), &'static str> {
-    let mut run = Run::new(iterations);
+    let mut run = LoopRun::new(iterations);
     run_loop(&mut run, data);
     run.region().map(|region| (run.answer, region)).ok_or(UNFINISHED)
 }
@@ -101,7 +101,9 @@ pub(crate) fn take(
             let state = input.prepared(index, prepare);
             Ok(Sample { region: time(state, iterations, combined), units: whole_units })
         }
-        Body::Fresh(_) => listed::take(variant, index, input, &Usage::plain(), at, iterations, combined),
+        Body::Fresh(_) => {
+            listed::take(variant, index, input, &RequestUsage::plain(), at, iterations, combined)
+        }
         Body::Loop { run, .. } => {
             let (answer, region) = timed(run, iterations, input.data)?;
             *combined = combine(*combined, answer);
@@ -115,18 +117,18 @@ pub(crate) fn answers(
     variant: &RegisteredVariant,
     index: usize,
     input: &mut MappedInput,
-) -> Result<Answers, String> {
+) -> Result<CombinedAnswers, String> {
     let whole = match &variant.body {
         Body::Call(call) => {
             let whole = call(input.data);
             let windows =
                 input.windows.iter().fold(0, |combined, window| combine(combined, call(window.data)));
-            return Ok(Answers { whole, windows });
+            return Ok(CombinedAnswers { whole, windows });
         }
         Body::Fresh(calls) => {
             let windows =
                 input.windows.iter().fold(0, |combined, window| combine(combined, calls.answer(window.data)));
-            return Ok(Answers { whole: calls.answer(input.data), windows });
+            return Ok(CombinedAnswers { whole: calls.answer(input.data), windows });
         }
         Body::Prepared { prepare, time, .. } => {
             let state = input.prepared(index, prepare);
@@ -136,7 +138,7 @@ pub(crate) fn answers(
         }
         Body::Loop { run, .. } => timed(run, 1, input.data)?.0,
     };
-    Ok(Answers { whole, windows: whole })
+    Ok(CombinedAnswers { whole, windows: whole })
 }
 
 /// What the clocks cost, with the very function that takes samples.

@@ -12,7 +12,7 @@ pub(crate) struct Pass {
 }
 
 /// One run of a loop, timed or traced.
-pub(crate) struct Run {
+pub(crate) struct LoopRun {
     iterations: u64,
     pub(crate) answer: u64,
     phase: RunPhase,
@@ -28,7 +28,7 @@ enum RunPhase {
     Traced,
 }
 
-impl Run {
+impl LoopRun {
     pub(crate) fn new(iterations: u64) -> Self {
         Self { iterations, answer: 0, phase: RunPhase::Before }
     }
@@ -78,12 +78,12 @@ impl Run {
 
 /// Handed to a loop, which must call [`State::next`] until it returns false.
 pub struct State<'run> {
-    run: &'run mut Run,
+    run: &'run mut LoopRun,
     left: u64,
 }
 
 impl<'run> State<'run> {
-    pub(crate) fn new(run: &'run mut Run) -> Self {
+    pub(crate) fn new(run: &'run mut LoopRun) -> Self {
         Self { run, left: 1 }
     }
 
@@ -117,12 +117,12 @@ impl<'run> State<'run> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Pass, Run, State};
+    use super::{LoopRun, Pass, State};
 
     #[test]
     fn a_loop_runs_exactly_the_iterations_asked_for() {
         for iterations in [1, 2, 3, 1000] {
-            let mut run = Run::new(iterations);
+            let mut run = LoopRun::new(iterations);
             let mut state = State::new(&mut run);
             let mut counted = 0;
             while state.next() {
@@ -136,19 +136,19 @@ mod tests {
 
     #[test]
     fn a_traced_loop_runs_once_and_is_not_timed() {
-        let mut run = Run::traced(Pass { variant: 0, input: 0, pass: 0 }, 1);
+        let mut run = LoopRun::traced(Pass { variant: 0, input: 0, pass: 0 }, 1);
         let mut state = State::new(&mut run);
         assert!(state.next());
         assert!(!state.next() && !state.next(), "it stays over");
         assert!(run.is_traced() && run.region().is_none());
-        let mut run = Run::traced(Pass { variant: 0, input: 0, pass: 0 }, 1);
+        let mut run = LoopRun::traced(Pass { variant: 0, input: 0, pass: 0 }, 1);
         assert!(State::new(&mut run).next());
         assert!(!run.is_traced(), "it did not go on to its end");
     }
 
     #[test]
     fn a_loop_that_stops_early_has_no_region() {
-        let mut run = Run::new(2);
+        let mut run = LoopRun::new(2);
         assert!(run.region().is_none());
         assert!(State::new(&mut run).next());
         assert!(run.region().is_none());

@@ -3,15 +3,22 @@
 //! Without a tracer the marks do nothing. An empty pass shows the instructions that the marks themselves cost.
 
 use crate::fresh;
-use crate::inputs::{MappedInput, Window};
+use crate::inputs::{InputWindow, MappedInput};
 use crate::sample::{UNFINISHED, combine};
-use crate::state::{Pass, Run};
+use crate::state::{LoopRun, Pass};
 use crate::system::{mark_begin, mark_end};
 use crate::variant::{Body, RegisteredVariant};
 
 /// Calls on consecutive windows from `at`, wrapping.
 #[inline(never)]
-fn calls(call: fn(&[u8]) -> u64, windows: &[Window], at: usize, count: u64, combined: &mut u64, pass: Pass) {
+fn calls(
+    call: fn(&[u8]) -> u64,
+    windows: &[InputWindow],
+    at: usize,
+    count: u64,
+    combined: &mut u64,
+    pass: Pass,
+) {
     let (mut next, mut answers) = (at, *combined);
     mark_begin(pass.variant, pass.input, pass.pass);
     for _ in 0..count {
@@ -67,7 +74,7 @@ pub(crate) fn pass(
             mark_end();
         }
         Body::Loop { run } => {
-            let mut traced = Run::traced(pass, windows);
+            let mut traced = LoopRun::traced(pass, windows);
             run(&mut traced, input.data);
             if !traced.is_traced() {
                 return Err(UNFINISHED.to_owned());

@@ -1,6 +1,6 @@
 //! How the calls of a request are made: what it may ask for, and what it cannot have.
 
-use crate::fields::Fields;
+use crate::fields::RequestFields;
 use crate::inputs::MappedInput;
 use crate::variant::Body;
 use crate::{cool, fresh};
@@ -14,7 +14,7 @@ const EVICT_BYTES: u64 = 67_108_864;
 
 /// What is cold when a call begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CacheState {
+pub(crate) enum CacheTemperature {
     Hot,
     Rotating,
     ColdData,
@@ -23,8 +23,8 @@ pub(crate) enum CacheState {
 
 /// How the calls of a request are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Usage {
-    pub(crate) state: CacheState,
+pub(crate) struct RequestUsage {
+    pub(crate) state: CacheTemperature,
     /// Each call waits for the last one's answer.
     pub(crate) dependent: bool,
     pub(crate) copies: usize,
@@ -42,14 +42,14 @@ pub(crate) fn abilities() -> String {
     format!("states=hot,rotating,cold_data{code} measures=throughput,latency declared={declared}")
 }
 
-impl Usage {
+impl RequestUsage {
     /// Reads the optional fields of `measure`.
-    pub(crate) fn read(fields: &Fields<'_>) -> Result<Self, String> {
+    pub(crate) fn read(fields: &RequestFields<'_>) -> Result<Self, String> {
         let states = [
-            ("hot", CacheState::Hot),
-            ("rotating", CacheState::Rotating),
-            ("cold_data", CacheState::ColdData),
-            ("cold_code", CacheState::ColdCode),
+            ("hot", CacheTemperature::Hot),
+            ("rotating", CacheTemperature::Rotating),
+            ("cold_data", CacheTemperature::ColdData),
+            ("cold_code", CacheTemperature::ColdCode),
         ];
         let number = |key, least, most, absent| match fields.optional(key) {
             None => Ok(absent),
@@ -70,7 +70,7 @@ impl Usage {
     /// What is measured where nothing else is asked for.
     pub(crate) fn plain() -> Self {
         Self {
-            state: CacheState::Hot,
+            state: CacheTemperature::Hot,
             dependent: false,
             copies: 0,
             step: 1,
@@ -81,7 +81,7 @@ impl Usage {
 
     /// Hot and independent, window after window: nothing is listed.
     pub(crate) fn is_plain(&self) -> bool {
-        self.state == CacheState::Hot && !self.dependent && self.step == 1
+        self.state == CacheTemperature::Hot && !self.dependent && self.step == 1
     }
 
     /// What the request asks for and cannot have; otherwise its copies are made.
@@ -109,27 +109,27 @@ impl Usage {
             return Err(why.to_owned());
         }
         match self.state {
-            CacheState::Hot => {}
-            CacheState::Rotating => input.make_copies(self.copies, prepare)?,
-            CacheState::ColdCode if !cool::FLUSHES => {
+            CacheTemperature::Hot => {}
+            CacheTemperature::Rotating => input.make_copies(self.copies, prepare)?,
+            CacheTemperature::ColdCode if !cool::FLUSHES => {
                 return Err("this CPU has no instruction that evicts code from the caches".to_owned());
             }
-            CacheState::ColdCode if iterations != 1 || self.dependent => {
+            CacheTemperature::ColdCode if iterations != 1 || self.dependent => {
                 return Err("state=cold_code takes one call per sample and cannot measure latency".to_owned());
             }
-            CacheState::ColdData
+            CacheTemperature::ColdData
                 if iterations > if prepare.is_some() { 1 } else { input.windows.len() as u64 } =>
             {
                 return Err(
                     "state=cold_data would visit a window twice in a sample, the second time warm".to_owned()
                 );
             }
-            CacheState::ColdData if iterations > 1 && !cool::declared().is_empty() => {
+            CacheTemperature::ColdData if iterations > 1 && !cool::declared().is_empty() => {
                 return Err("every call reads the memory that the program declared, so state=cold_data takes one call per \
                             sample"
                     .to_owned());
             }
-            CacheState::ColdCode | CacheState::ColdData => {}
+            CacheTemperature::ColdCode | CacheTemperature::ColdData => {}
         }
         Ok(())
     }
@@ -142,7 +142,7 @@ pub(crate) fn end(input: &mut MappedInput) {
 }
 
 /// One of some words; the first where the field is absent.
-fn word<T: Copy>(fields: &Fields<'_>, key: &str, words: &[(&str, T)]) -> Result<T, String> {
+fn word<T: Copy>(fields: &RequestFields<'_>, key: &str, words: &[(&str, T)]) -> Result<T, String> {
     let Some(value) = fields.optional(key) else { return Ok(words[0].1) };
     let found = words.iter().find(|(word, _)| *word == value);
     found

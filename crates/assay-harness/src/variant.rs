@@ -2,7 +2,7 @@
 
 use crate::clock::Region;
 use crate::fresh::FreshCalls;
-use crate::state::{Pass, Run};
+use crate::state::{LoopRun, Pass};
 use std::any::Any;
 
 type Prepare = Box<dyn Fn(&'static [u8]) -> Box<dyn Any>>;
@@ -13,7 +13,7 @@ type TimeListed = Box<dyn Fn(&[&dyn Any], CallManner, &mut u64) -> Region>;
 
 type TracePrepared = Box<dyn Fn(&dyn Any, u64, &mut u64, Pass)>;
 
-type RunLoop = Box<dyn Fn(&mut Run, &[u8])>;
+type RunLoop = Box<dyn Fn(&mut LoopRun, &[u8])>;
 
 /// How a variant is called.
 pub(crate) enum Body {

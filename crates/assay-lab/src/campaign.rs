@@ -44,7 +44,7 @@ use assay_pure::experiment::Experiment;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
 use assay_pure::words;
-use prepare::{Outline, Prepared};
+use prepare::{Outline, PreparedExperiment};
 use scene::Scene;
 use serde_json::json;
 use std::path::PathBuf;
@@ -234,7 +234,7 @@ pub fn count_afterwards(
 
 fn begin_or_resume(
     asked: &CampaignRequest,
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     ledger: &Ledger,
     cpu: usize,
 ) -> Result<Begun> {
@@ -265,7 +265,7 @@ fn begin_or_resume(
 
 /// The campaign as the ledger has it; says so if it goes on.
 fn row_of(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     ledger: &Ledger,
     lead: &Lead,
     events: &mut dyn FnMut(Event),

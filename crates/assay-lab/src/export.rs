@@ -54,7 +54,7 @@ pub fn figures(ledger: &Ledger, campaign: i64) -> Result<Export> {
 
 /// The median of each placement, in their order; the plain link is one placement more, and no better than the others.
 fn per_placement(placements: &CellPlacements) -> Vec<f64> {
-    let placed = placements.iter().filter(|(place, _)| **place != (None, None));
+    let placed = placements.iter().filter(|(place, _)| !place.is_as_built());
     let medians: Vec<f64> = placed.filter_map(|(_, samples)| samples.median()).collect();
     if medians.is_empty() {
         return placements.values().filter_map(|samples| samples.median()).collect();
@@ -120,9 +120,9 @@ fn contrasts(page: &Page, names: &AxisNames) -> Vec<ExportContrast> {
 
 /// Names, each kept once.
 #[derive(Default)]
-struct Names(BTreeSet<Arc<str>>);
+struct NamePool(BTreeSet<Arc<str>>);
 
-impl Names {
+impl NamePool {
     fn shared(&mut self, name: &str) -> Arc<str> {
         if let Some(known) = self.0.get(name) {
             return Arc::clone(known);
@@ -140,7 +140,7 @@ impl Names {
 pub fn samples(ledger: &Ledger, campaign: i64) -> Result<Vec<SampleLine>> {
     let processes: HashMap<i64, _> =
         ledger.processes(campaign)?.into_iter().map(|process| (process.id, process)).collect();
-    let mut names = Names::default();
+    let mut names = NamePool::default();
     let samples = ledger.samples(campaign)?;
     let mut lines = Vec::with_capacity(samples.len());
     for sample in samples {

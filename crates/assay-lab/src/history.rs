@@ -54,7 +54,7 @@ pub fn page(asked: &HistoryRequest) -> Result<HistoryPage> {
     for one in &mut series {
         series::examine(one, &read, &sensitivity);
     }
-    let binaries = code::Binaries { store: &asked.store, ledgers: &ledgers };
+    let binaries = code::KeptBinaries { store: &asked.store, ledgers: &ledgers };
     causes::tell(&mut series, &read, &binaries);
     let series: Vec<_> = series.into_iter().filter(|one| !one.page.points.is_empty()).collect();
     let gate = asked.gate.map(|gate| gate::judge(gate, &sensitivity, &series, &read, &binaries));

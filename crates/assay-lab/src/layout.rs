@@ -12,4 +12,4 @@ mod selection;
 pub use compose::compose;
 pub use measured::SymbolTimes;
 pub use program::LinkedFile;
-pub use selection::Selection;
+pub use selection::LayoutSelection;

@@ -69,7 +69,7 @@ impl Shard {
 
 /// All of one question, as kept in the folder.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct ShardedQuestion {
     words: Vec<String>,
     shards: Vec<Shard>,
 }
@@ -100,7 +100,7 @@ pub fn submit(asked: &ShardRequest, tell: &mut dyn FnMut(&str)) -> Result<Vec<Sh
     }
     let folder =
         new_folder(&parent, &asked.name).with_context(|| format!("writing to {}", parent.display()))?;
-    let mut kept = Kept { words: asked.words.clone(), shards: Vec::new() };
+    let mut kept = ShardedQuestion { words: asked.words.clone(), shards: Vec::new() };
     for (number, feature) in asked.features.iter().enumerate() {
         let place = folder.join(format!("{}-{}", number + 1, plain(feature)));
         let mut shard = Shard { feature: feature.clone(), job: String::new(), place };
@@ -136,13 +136,13 @@ fn resume(asked: &ShardRequest, parent: &Path, tell: &mut dyn FnMut(&str)) -> Re
     let mut folders: Vec<PathBuf> =
         std::fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     folders.sort_by_key(|folder| std::fs::metadata(folder).and_then(|facts| facts.modified()).ok());
-    let same = |kept: &Kept| {
+    let same = |kept: &ShardedQuestion| {
         let features = kept.shards.iter().map(|shard| &shard.feature);
         kept.words == asked.words && features.eq(&asked.features)
     };
     let found = folders.iter().rev().find_map(|folder| {
         let text = std::fs::read_to_string(folder.join(KEPT)).ok()?;
-        let kept: Kept = serde_json::from_str(&text).ok().filter(same)?;
+        let kept: ShardedQuestion = serde_json::from_str(&text).ok().filter(same)?;
         let own = kept.shards.iter().all(|shard| shard.place.parent() == Some(folder));
         own.then_some((folder, kept))
     });
@@ -166,7 +166,7 @@ fn resume(asked: &ShardRequest, parent: &Path, tell: &mut dyn FnMut(&str)) -> Re
     Ok(kept.shards)
 }
 
-fn keep(folder: &Path, kept: &Kept) -> Result<()> {
+fn keep(folder: &Path, kept: &ShardedQuestion) -> Result<()> {
     let text = serde_json::to_string_pretty(kept)?;
     let draft = folder.join(format!("{KEPT}.draft"));
     std::fs::write(&draft, text)
@@ -366,14 +366,14 @@ mod tests {
         };
         let refused = |shard: Shard| {
             let feature = shard.feature.clone();
-            keep(&own, &Kept { words: vec!["e.toml".into()], shards: vec![shard] }).unwrap();
+            keep(&own, &ShardedQuestion { words: vec!["e.toml".into()], shards: vec![shard] }).unwrap();
             resume(&asked(&feature), &parent, &mut |_| {}).unwrap_err().to_string()
         };
         let elsewhere = Shard { place: parent.join("1-zen3"), ..shard(&own) };
         assert!(refused(elsewhere).contains("nothing to resume"));
         // Its own go on, or Slurm does not answer.
         std::fs::write(shard(&own).file("end"), "0").unwrap();
-        keep(&own, &Kept { words: vec!["e.toml".into()], shards: vec![shard(&own)] }).unwrap();
+        keep(&own, &ShardedQuestion { words: vec!["e.toml".into()], shards: vec![shard(&own)] }).unwrap();
         if let Err(error) = resume(&asked("zen3&big"), &parent, &mut |_| {}) {
             assert!(!error.to_string().contains("nothing to resume"), "{error}");
         }

@@ -19,7 +19,7 @@ mod sweeps;
 mod unusable;
 
 pub use comparisons::{ComparisonRow, FigureRow, MemoryRow, NewComparison, SideRow, VisitRow};
-pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow};
+pub use diaries::{DiaryCount, DiaryEntrant, DiaryTask, NewSession, SessionRow, TaskName};
 
 pub use heads::Led;
 pub use imports::{ImportedFigure, ImportedRow, NewImport};

@@ -32,3 +32,34 @@ pub enum VisitPlacement {
         phase_bytes: u32,
     },
 }
+
+impl VisitPlacement {
+    /// As a ledger keeps it: without rotation or padding as built.
+    pub fn of(rotation: Option<u32>, phase_bytes: Option<u32>) -> VisitPlacement {
+        match (rotation, phase_bytes) {
+            (Some(rotation), Some(phase_bytes)) => VisitPlacement::Placed { rotation, phase_bytes },
+            _ => VisitPlacement::AsBuilt,
+        }
+    }
+
+    /// Is it the link that the build made?
+    pub fn is_as_built(self) -> bool {
+        self == VisitPlacement::AsBuilt
+    }
+
+    /// Number of the shuffle; none as built.
+    pub fn rotation(self) -> Option<u32> {
+        match self {
+            VisitPlacement::AsBuilt => None,
+            VisitPlacement::Placed { rotation, .. } => Some(rotation),
+        }
+    }
+
+    /// Padding; none as built.
+    pub fn phase_bytes(self) -> Option<u32> {
+        match self {
+            VisitPlacement::AsBuilt => None,
+            VisitPlacement::Placed { phase_bytes, .. } => Some(phase_bytes),
+        }
+    }
+}

@@ -87,6 +87,15 @@ words! {
     Unknown = "unknown",
 }
 
+words! {
+    /// Which passes over its input a count is of.
+    CountWalk:
+    /// The first: the predictor has not seen this data.
+    First = "first",
+    /// The last of several over the same data: what it has memorised by then.
+    Repeated = "repeated",
+}
+
 /// What a ledger keeps; pages call it by the verb that measures it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -167,6 +176,7 @@ mod tests {
             let read = if *stage == Stage::Agree { Stage::Answer } else { *stage };
             assert_eq!(Stage::of(stage.word()), Some(read));
         }
+        assert!(CountWalk::ALL.iter().all(|walk| CountWalk::of(walk.word()) == Some(*walk)));
         assert!(Stopped::ALL.iter().all(|stopped| Stopped::of(stopped.word()) == Some(*stopped)));
         assert_eq!((Stage::of("Count"), Stopped::of("")), (None, None));
     }

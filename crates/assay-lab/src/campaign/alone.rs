@@ -4,7 +4,7 @@
 //! ten times as long as its like from the first round to the last. Nothing is left out for it: the interval says what it
 //! does to the verdict. But the reader must know that one process did it.
 
-use super::observe::Observed;
+use super::observe::{Observed, VariantBuild};
 use assay_pure::experiment::matrix::CellId;
 use assay_pure::stats::quantile::median;
 use assay_pure::words;
@@ -20,9 +20,7 @@ const TOLD: usize = 3;
 /// A variant's process.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct VariantProcess {
-    variant: String,
-    compiler: String,
-    flags: String,
+    build: VariantBuild,
     place: ProcessPlace,
 }
 
@@ -45,11 +43,12 @@ pub fn warnings(observed: &Observed) -> Vec<String> {
     for (name, times) in placed_times(observed) {
         if let Some((place, times_the_median)) = out_of_line(&times) {
             let CellId { variant, input, compiler, flags } = name.clone();
-            let process = VariantProcess { variant, compiler, flags, place };
+            let process = VariantProcess { build: VariantBuild { variant, compiler, flags }, place };
             found.entry(process).or_default().push((input, times_the_median));
         }
     }
-    let mut told: Vec<String> = found.iter().take(TOLD).map(sentence).collect();
+    let mut told: Vec<String> =
+        found.iter().take(TOLD).map(|(process, inputs)| sentence(process, inputs)).collect();
     if found.len() > TOLD {
         let more = (found.len() - TOLD) as u64;
         told.push(match more {
@@ -63,8 +62,8 @@ pub fn warnings(observed: &Observed) -> Vec<String> {
 /// Median nanoseconds per unit of each cell at each place of its rotations.
 fn placed_times(observed: &Observed) -> impl Iterator<Item = (&CellId, Vec<PlaceTime>)> {
     observed.cells.iter().map(|(name, placements)| {
-        let times = placements.iter().filter_map(|(&(rotation, phase), placed)| {
-            let place = ProcessPlace { rotation: rotation?, phase: phase? };
+        let times = placements.iter().filter_map(|(at, placed)| {
+            let place = ProcessPlace { rotation: at.rotation()?, phase: at.phase_bytes()? };
             Some(PlaceTime { place, ns_per_unit: placed.median()? })
         });
         (name, times.collect())
@@ -80,8 +79,9 @@ fn out_of_line(times: &[PlaceTime]) -> Option<(ProcessPlace, f64)> {
     far.next().is_none().then_some((found.place, found.ns_per_unit / middle))
 }
 
-fn sentence((process, inputs): (&VariantProcess, &Vec<(String, f64)>)) -> String {
-    let VariantProcess { variant, compiler, flags, place: ProcessPlace { rotation, phase } } = process;
+fn sentence(process: &VariantProcess, inputs: &[(String, f64)]) -> String {
+    let VariantProcess { build: VariantBuild { variant, compiler, flags }, place } = process;
+    let ProcessPlace { rotation, phase } = place;
     let times: Vec<String> =
         inputs.iter().map(|(input, times)| format!("{times:.1} times the median on {input}")).collect();
     format!(

@@ -2,13 +2,14 @@
 
 use super::judge::OpenCells;
 use super::observe;
-use super::placements::Group;
-use super::prepare::Prepared;
+use super::placements::BuildGroup;
+use super::prepare::PreparedExperiment;
 use super::start::StartedPrograms;
 use crate::run::Lineup;
 use crate::run::round::RoundBlock;
 use crate::store::Ledger;
 use anyhow::Result;
+use assay_pure::compare::VisitPlacement;
 use assay_pure::experiment::matrix::{self, Cell};
 use std::collections::HashSet;
 
@@ -22,14 +23,14 @@ pub fn tuning_subjects(lineup: &Lineup) -> Vec<usize> {
     (0..lineup.len())
         .filter(|&number| {
             let subject = lineup.subject(number);
-            subject.rotation.is_some() && seen.insert(subject.cell(0))
+            !subject.placement.is_as_built() && seen.insert(subject.cell(0))
         })
         .collect()
 }
 
 /// The blocks of a level: per artifact and open input, the programs of all its variants, the baseline's first.
 pub fn blocks(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     started: &StartedPrograms,
     open: &OpenCells,
     failed: &HashSet<Cell>,
@@ -45,8 +46,8 @@ pub fn blocks(
         let subject = started.lineup.subject(number);
         let same = |&(first, _): &(usize, Vec<usize>)| {
             let other = started.lineup.subject(first);
-            (other.compiler, other.flags, other.rotation, other.phase_bytes)
-                == (subject.compiler, subject.flags, subject.rotation, subject.phase_bytes)
+            (other.compiler, other.flags, other.placement)
+                == (subject.compiler, subject.flags, subject.placement)
         };
         match artifacts.iter_mut().find(|artifact| same(artifact)) {
             Some((_, programs)) => programs.push(number),
@@ -56,16 +57,16 @@ pub fn blocks(
     let mut blocks = Vec::new();
     for (first, mut programs) in artifacts {
         let subject = started.lineup.subject(first).clone();
-        let group = Group { compiler: subject.compiler, flags: subject.flags };
+        let group = BuildGroup { compiler: subject.compiler, flags: subject.flags };
         programs.sort_by_key(|&number| (started.lineup.subject(number).variant != baseline, number));
-        let place = match (subject.rotation, subject.phase_bytes) {
-            (Some(rotation), Some(bytes)) => {
+        let place = match subject.placement {
+            VisitPlacement::Placed { rotation, phase_bytes: bytes } => {
                 let phase = phases.iter().position(|&phase| phase == bytes).unwrap_or(0);
                 AS_BUILT_REPEATS as usize + rotation as usize * phases.len() + phase
             }
-            _ => 0,
+            VisitPlacement::AsBuilt => 0,
         };
-        let repeats = if subject.rotation.is_none() { AS_BUILT_REPEATS } else { 1 };
+        let repeats = if subject.placement.is_as_built() { AS_BUILT_REPEATS } else { 1 };
         for input in 0..inputs {
             let subjects: Vec<usize> = programs
                 .iter()
@@ -89,7 +90,7 @@ pub fn blocks(
 }
 
 /// Cells that failed earlier in this campaign, so that one that goes on does not try them again.
-pub fn failed_cells(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<HashSet<Cell>> {
+pub fn failed_cells(prepared: &PreparedExperiment, ledger: &Ledger, campaign: i64) -> Result<HashSet<Cell>> {
     let failures = ledger.failures(campaign)?;
     let all = matrix::cells(&prepared.experiment, prepared.compilers.len());
     Ok(all.into_iter().filter(|cell| observe::failed(&failures, &prepared.id(*cell)).is_some()).collect())

@@ -3,9 +3,10 @@
 //! Looked for among the functions that the experiment names for the variant, or among all of the program if it names none;
 //! only where the time moves between placements by more than the minimum effect. The rule: `verdict::companion`.
 
-use super::observe::{CellPlacements, Observed};
+use super::observe::{CellPlacements, Observed, PlacementSamples, VariantBuild};
 use crate::store::{Ledger, ProcessRow};
 use anyhow::{Context, Result};
+use assay_pure::compare::VisitPlacement;
 use assay_pure::experiment::matrix::CellId;
 use assay_pure::experiment::{Experiment, pattern};
 use assay_pure::placement::layout::{FunctionPlace, LINE_BYTES};
@@ -18,13 +19,17 @@ use std::collections::{BTreeMap, HashMap};
 /// Where functions start, by name.
 type Starts = HashMap<String, u64>;
 
-/// A placement of one build: compiler, flag set, variant, rotation, phase.
-type PlacementKey = (String, String, String, Option<u32>, Option<u32>);
+/// A variant of one build in one placement.
+#[derive(PartialEq, Eq, Hash)]
+struct PlacedVariant {
+    build: VariantBuild,
+    placement: VisitPlacement,
+}
 
 /// The companions of a campaign's cells.
 pub struct Companions {
     starts: HashMap<String, Starts>,
-    artifacts: HashMap<PlacementKey, String>,
+    artifacts: HashMap<PlacedVariant, String>,
     wanted: BTreeMap<String, Vec<String>>,
     margin: Margin,
     seed: u64,
@@ -90,16 +95,15 @@ impl Companions {
     /// The cell's time at each placement of its rotations, and where the functions start there.
     fn placed(&self, name: &CellId, placements: &CellPlacements) -> Vec<(PlacedTime, &Starts)> {
         let CellId { variant, compiler, flags, .. } = name;
-        let one = |(&(rotation, phase), placed): (
-            &(Option<u32>, Option<u32>),
-            &super::observe::PlacementSamples,
-        )| {
-            let key = (compiler.clone(), flags.clone(), variant.clone(), rotation, phase);
+        let build =
+            VariantBuild { variant: variant.clone(), compiler: compiler.clone(), flags: flags.clone() };
+        let one = |placement: VisitPlacement, placed: &PlacementSamples| {
+            let key = PlacedVariant { build: build.clone(), placement };
             let starts = self.starts.get(self.artifacts.get(&key)?)?;
             let ns = placed.median().filter(|ns| *ns > 0.0)?;
-            Some((PlacedTime { rotation: rotation?, offset: placed.offset, ns }, starts))
+            Some((PlacedTime { rotation: placement.rotation()?, offset: placed.offset, ns }, starts))
         };
-        placements.iter().filter_map(one).collect()
+        placements.iter().filter_map(|(placement, placed)| one(*placement, placed)).collect()
     }
 
     /// The names to look among, in order.
@@ -116,9 +120,11 @@ impl Companions {
     }
 }
 
-fn place(process: &ProcessRow) -> PlacementKey {
-    let (rotation, phase) = (process.rotation, process.phase_bytes);
-    (process.compiler.clone(), process.flags.clone(), process.variant.clone(), rotation, phase)
+fn place(process: &ProcessRow) -> PlacedVariant {
+    PlacedVariant {
+        build: VariantBuild::of(process),
+        placement: VisitPlacement::of(process.rotation, process.phase_bytes),
+    }
 }
 
 fn starts(ledger: &Ledger, artifact: &str) -> Result<Starts> {

@@ -14,7 +14,7 @@ pub(crate) use super::moment::rfc3339;
 use super::bounds;
 use super::companions::Companions;
 use super::counted::{self, CampaignCounts};
-use super::judge::{self, CampaignVerdicts};
+use super::judge::{self, CampaignVerdicts, LookOfPlan};
 use super::observe::Observed;
 use super::steps;
 use crate::store::{CampaignRow, FailureRow, Ledger};
@@ -50,8 +50,8 @@ pub fn page_and_samples(ledger: &Ledger, campaign: i64) -> Result<(Page, Observe
     let compilers: Vec<String> = machine.compilers.iter().map(|compiler| compiler.name.clone()).collect();
     let looks = ledger.looks(campaign)?.max(1);
     let levels = steps::looks(experiment.placement.rotations, experiment.placement.max_rotations);
-    let mut judged =
-        judge::judge_ledger(&experiment, &compilers, ledger, campaign, (looks, levels.len() as u32))?;
+    let look = LookOfPlan { look: looks, looks: levels.len() as u32 };
+    let mut judged = judge::judge_ledger(&experiment, &compilers, ledger, campaign, look)?;
     let failures = ledger.failures(campaign)?;
     let counted = CampaignCounts::of(ledger, &row, &experiment, &failures)?;
     let times = verdict::placement_table(&judged.contrasts);
@@ -62,13 +62,13 @@ pub fn page_and_samples(ledger: &Ledger, campaign: i64) -> Result<(Page, Observe
     let memorised: Vec<page::LearnedInput> =
         counted.learned().iter().map(|found| counted::learned_input(found, &experiment.unit)).collect();
     let inputs = inputs::inputs_of(ledger, &row, &experiment)?;
-    let mut cells = cells::cells(&experiment, &compilers, (&judged, &counted), &failures);
+    let mut cells = cells::cells(&experiment, &compilers, &judged, &counted, &failures);
     cells::add_companions(&mut cells, &Companions::of(ledger, row.id, &experiment)?, &judged);
     let limits = bounds::of(&row);
     if let Some((limits, _)) = &limits {
         bounds::add(&mut cells, &inputs, &counted.cells, limits);
     }
-    let claims = claims::claims_of(&experiment, (&judged, &counted), &inputs);
+    let claims = claims::claims_of(&experiment, &judged, &counted, &inputs);
     let any_figure = cells.iter().any(|cell| cell.ns_per_unit.is_some());
     let campaign = campaign_of(ledger, &row, &experiment, &judged, any_figure)?;
     let width = bounds::kept_with(&row).and_then(|limits| limits.width);

@@ -20,8 +20,8 @@ mod walks;
 
 use super::CountingSource;
 use super::blocks::failed_cells;
-use super::placements::{Group, PlacedLink, Placements};
-use super::prepare::Prepared;
+use super::placements::{BuildGroup, PlacedLink, Placements};
+use super::prepare::PreparedExperiment;
 use super::scene::Scene;
 use crate::store::{AllocationRow, CountRow, Ledger};
 use anyhow::Result;
@@ -29,17 +29,17 @@ use assay_link::build::LoggingProgram;
 use assay_linux::perf::RefusalContext;
 use assay_pure::event::Event;
 use assay_pure::experiment;
-use assay_pure::ledger::Stage;
+use assay_pure::ledger::{CountWalk, Stage};
 use assay_pure::predict;
 use assay_pure::protocol::VariantKind;
 use assay_pure::verdict::counts::{CountSource, THIS_CPU};
 use assay_pure::words;
-use converse::{CountedInput, CutShort, Job, Outcome};
-use hardware::Counters;
+use converse::{CountedInput, CutShort, Job, NumberedInput, ProgramCounts};
+use hardware::AvailableCounters;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use walks::Stretch;
+use walks::WalkedStretch;
 
 /// The time for it, seconds: this share of the measuring, within these limits.
 const TIME: (f64, f64, f64) = (0.5, 10.0, 30.0);
@@ -54,8 +54,15 @@ struct OpenProgram<'a> {
     inputs: Vec<usize>,
 }
 
+/// What the ledger has of a program: a variant on an input that was cut into so many windows.
+struct CountedCell {
+    variant: String,
+    digest: String,
+    windows: u64,
+}
+
 /// What was executed for a count.
-struct Executed<'a> {
+struct CountedProgram<'a> {
     /// Hash of the program that the counts are of.
     artifact: &'a str,
     source: CountSource,
@@ -65,21 +72,21 @@ struct Executed<'a> {
 
 /// What is the same for all programs.
 struct CountPhase<'a, 's> {
-    prepared: &'a Prepared,
+    prepared: &'a PreparedExperiment,
     placements: &'a Placements<'a>,
     scene: &'a mut Scene<'s>,
     /// What the processor counts, or why it does not.
-    counters: Result<Counters, String>,
+    counters: Result<AvailableCounters, String>,
     predictors: Vec<String>,
     method: String,
     source: CountingSource,
     /// The instrumented builds so far, or why there is none.
-    logging: HashMap<Group, Result<LoggingProgram, String>>,
+    logging: HashMap<BuildGroup, Result<LoggingProgram, String>>,
     deadline: Instant,
     done: u64,
     total: u64,
     /// Combined answers by input and kind: the first variant's speak for all.
-    checks: HashMap<(usize, &'static str), u64>,
+    checks: HashMap<(usize, VariantKind), u64>,
 }
 
 /// Counts what the experiment asks for, as far as it is not known and time allows.
@@ -87,7 +94,7 @@ struct CountPhase<'a, 's> {
 /// # Errors
 /// The ledger cannot be written. What cannot be counted is a failure of its cell.
 pub fn count(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     placements: &Placements<'_>,
     source: CountingSource,
     scene: &mut Scene<'_>,
@@ -156,13 +163,13 @@ pub fn count(
 }
 
 /// Compilers and flags whose as-built link was started in this campaign.
-fn as_built(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<Vec<Group>> {
+fn as_built(prepared: &PreparedExperiment, ledger: &Ledger, campaign: i64) -> Result<Vec<BuildGroup>> {
     let mut groups = Vec::new();
     for process in ledger.processes(campaign)?.iter().filter(|process| process.rotation.is_none()) {
         let compiler = prepared.compilers.iter().position(|compiler| compiler.name == process.compiler);
         let flags = prepared.experiment.flags.iter().position(|set| set.name == process.flags);
         if let (Some(compiler), Some(flags)) = (compiler, flags) {
-            let group = Group { compiler, flags };
+            let group = BuildGroup { compiler, flags };
             if !groups.contains(&group) {
                 groups.push(group);
             }
@@ -172,7 +179,11 @@ fn as_built(prepared: &Prepared, ledger: &Ledger, campaign: i64) -> Result<Vec<G
 }
 
 /// What must be the same for counts to be used again.
-fn method(source: CountingSource, counters: &Result<Counters, String>, predictors: &[String]) -> String {
+fn method(
+    source: CountingSource,
+    counters: &Result<AvailableCounters, String>,
+    predictors: &[String],
+) -> String {
     if let Ok(counters) = counters {
         let names: Vec<String> = counters.names().collect();
         return format!("counted, walks of {UNITS} units; events: {}", names.join(", "));
@@ -187,12 +198,18 @@ fn method(source: CountingSource, counters: &Result<Counters, String>, predictor
     format!("{how}, walks of {UNITS} units; predictors: {}", predictors.join(", "))
 }
 
+fn numbered<'a>(prepared: &'a PreparedExperiment, inputs: &[usize]) -> Vec<NumberedInput<'a>> {
+    inputs.iter().map(|&number| NumberedInput { number, ready: &prepared.inputs[number] }).collect()
+}
+
 impl CountPhase<'_, '_> {
     /// What is not in the ledger yet.
     fn open<'p>(&self, placed: &'p [PlacedLink]) -> Result<Vec<OpenProgram<'p>>> {
         self.open_of(placed, |ledger, artifact| {
             let rows = ledger.counts(artifact)?.into_iter().filter(|row| row.method == self.method);
-            Ok(rows.map(|row| (row.variant, row.input, row.windows)).collect())
+            let cell =
+                |row: CountRow| CountedCell { variant: row.variant, digest: row.input, windows: row.windows };
+            Ok(rows.map(cell).collect())
         })
     }
 
@@ -201,14 +218,19 @@ impl CountPhase<'_, '_> {
         self.open_of(placed, |ledger, artifact| {
             let rows =
                 ledger.allocations(artifact)?.into_iter().filter(|row| row.method == allocations::METHOD);
-            Ok(rows.map(|row| (row.variant, row.input, row.windows)).collect())
+            let cell = |row: AllocationRow| CountedCell {
+                variant: row.variant,
+                digest: row.input,
+                windows: row.windows,
+            };
+            Ok(rows.map(cell).collect())
         })
     }
 
     fn open_of<'p>(
         &self,
         placed: &'p [PlacedLink],
-        known: impl Fn(&Ledger, &str) -> Result<Vec<(String, String, u64)>>,
+        known: impl Fn(&Ledger, &str) -> Result<Vec<CountedCell>>,
     ) -> Result<Vec<OpenProgram<'p>>> {
         let failed = failed_cells(self.prepared, self.scene.ledger, self.scene.campaign.id)?;
         let mut open = Vec::new();
@@ -219,8 +241,9 @@ impl CountPhase<'_, '_> {
                 let is_open = |input: &usize| {
                     let ready = &self.prepared.inputs[*input];
                     let windows = ready.windows.len() as u64;
-                    let is_known = known.iter().any(|(variant, input, cut)| {
-                        (variant, input, *cut) == (name, &ready.row.digest, windows)
+                    let is_known = known.iter().any(|counted| {
+                        (&counted.variant, &counted.digest, counted.windows)
+                            == (name, &ready.row.digest, windows)
                     });
                     !is_known && !failed.contains(&place.group.cell(variant, *input))
                 };
@@ -254,11 +277,7 @@ impl CountPhase<'_, '_> {
                     let job = Job {
                         program: &one.placed.artifact.path,
                         variant: &self.prepared.experiment.variants[one.variant].name,
-                        inputs: one
-                            .inputs
-                            .iter()
-                            .map(|&input| (input, &self.prepared.inputs[input]))
-                            .collect(),
+                        inputs: numbered(self.prepared, &one.inputs),
                         most_units: UNITS,
                         predictors: &[],
                         cpu: self.scene.cpu,
@@ -300,9 +319,9 @@ impl CountPhase<'_, '_> {
     }
 
     /// What its instrumented build has logged.
-    fn keep_logged(&mut self, open: &OpenProgram<'_>, outcome: Outcome) -> Result<()> {
+    fn keep_logged(&mut self, open: &OpenProgram<'_>, outcome: ProgramCounts) -> Result<()> {
         let artifact = &open.placed.artifact.hash;
-        let executed = Executed { artifact, source: CountSource::Instrumented, note: None };
+        let executed = CountedProgram { artifact, source: CountSource::Instrumented, note: None };
         let left = self.keep(open, &executed, &outcome)?;
         let reason = outcome.stopped.map_or_else(String::new, |why| self.said(&why));
         self.fail(open, &left, &reason)
@@ -314,7 +333,7 @@ impl CountPhase<'_, '_> {
         let artifact = &open.placed.artifact;
         let source = if self.counters.is_ok() { CountSource::Counted } else { CountSource::Traced };
         let outcome = self.trace(&artifact.path, open, &open.inputs);
-        let executed = Executed { artifact: &artifact.hash, source, note: refused.as_deref() };
+        let executed = CountedProgram { artifact: &artifact.hash, source, note: refused.as_deref() };
         let left = self.keep(open, &executed, &outcome)?;
         let Some(stopped) = outcome.stopped.filter(|_| !left.is_empty()) else {
             return Ok(());
@@ -324,7 +343,7 @@ impl CountPhase<'_, '_> {
                 Ok(Some((capped, note))) => {
                     let outcome = self.trace(&capped.path, open, &left);
                     let both = refused.map_or_else(|| note.clone(), |why| format!("{why}; {note}"));
-                    let executed = Executed { artifact: &capped.hash, source, note: Some(&both) };
+                    let executed = CountedProgram { artifact: &capped.hash, source, note: Some(&both) };
                     let left = self.keep(open, &executed, &outcome)?;
                     let why =
                         outcome.stopped.map(|why| format!("{}; and {note}: {}", reason, self.said(&why)));
@@ -356,7 +375,7 @@ impl CountPhase<'_, '_> {
     }
 
     /// Counts one program in its instrumented build.
-    fn log(&mut self, open: &OpenProgram<'_>) -> Result<Outcome, String> {
+    fn log(&mut self, open: &OpenProgram<'_>) -> Result<ProgramCounts, String> {
         let placements = self.placements;
         let built = self.logging.entry(open.placed.group);
         let built = built.or_insert_with(|| placements.instrument(open.placed)).clone()?;
@@ -369,7 +388,7 @@ impl CountPhase<'_, '_> {
         outcome
     }
 
-    fn trace(&mut self, program: &Path, open: &OpenProgram<'_>, inputs: &[usize]) -> Outcome {
+    fn trace(&mut self, program: &Path, open: &OpenProgram<'_>, inputs: &[usize]) -> ProgramCounts {
         let counters = self.counters.clone();
         self.with_job(program, open, inputs, &mut |job, told| match &counters {
             Ok(counters) => hardware::count(job, counters, told),
@@ -387,7 +406,7 @@ impl CountPhase<'_, '_> {
         let job = Job {
             program,
             variant: &self.prepared.experiment.variants[open.variant].name,
-            inputs: inputs.iter().map(|&input| (input, &self.prepared.inputs[input])).collect(),
+            inputs: numbered(self.prepared, inputs),
             most_units: UNITS,
             predictors: &self.predictors,
             cpu: self.scene.cpu,
@@ -408,8 +427,8 @@ impl CountPhase<'_, '_> {
     fn keep(
         &mut self,
         open: &OpenProgram<'_>,
-        executed: &Executed<'_>,
-        outcome: &Outcome,
+        executed: &CountedProgram<'_>,
+        outcome: &ProgramCounts,
     ) -> Result<Vec<usize>> {
         let mut rows = Vec::new();
         let mut left: Vec<usize> = open.inputs.clone();
@@ -417,14 +436,14 @@ impl CountPhase<'_, '_> {
             left.retain(|input| *input != cell.input);
             match self.proven(cell).and_then(|()| cell.walked.clone()) {
                 Ok(walked) => {
-                    let row = |walk: &str, stretch: &Stretch| {
-                        let mut row = self.row(open, cell.input, executed, (walk, stretch));
+                    let row = |walk, stretch| {
+                        let mut row = self.row(open, cell.input, executed, walk, stretch);
                         let notes = [row.note.take(), cell.note.clone()];
                         row.note = notes.into_iter().flatten().reduce(|one, other| format!("{one}; {other}"));
                         row
                     };
-                    rows.push(row("first", &walked.first));
-                    rows.extend(walked.repeated.as_ref().map(|repeated| row("repeated", repeated)));
+                    rows.push(row(CountWalk::First, &walked.first));
+                    rows.extend(walked.repeated.as_ref().map(|repeated| row(CountWalk::Repeated, repeated)));
                 }
                 Err(reason) => self.fail(open, &[cell.input], &reason)?,
             }
@@ -435,8 +454,8 @@ impl CountPhase<'_, '_> {
 
     /// The answers of what was walked through, compared with those of the first variant of the kind.
     fn proven(&mut self, cell: &CountedInput) -> Result<(), String> {
-        let (kind, check) = cell.check;
-        let kind: &'static str = if kind.is_windowed() { VariantKind::Call.as_str() } else { kind.as_str() };
+        let check = cell.check;
+        let kind = if cell.kind.is_windowed() { VariantKind::Call } else { cell.kind };
         let first = *self.checks.entry((cell.input, kind)).or_insert(check);
         if first == check {
             return Ok(());
@@ -450,8 +469,9 @@ impl CountPhase<'_, '_> {
         &self,
         open: &OpenProgram<'_>,
         input: usize,
-        executed: &Executed<'_>,
-        (walk, stretch): (&str, &Stretch),
+        executed: &CountedProgram<'_>,
+        walk: CountWalk,
+        stretch: &WalkedStretch,
     ) -> CountRow {
         let ready = &self.prepared.inputs[input];
         CountRow {
@@ -463,7 +483,7 @@ impl CountPhase<'_, '_> {
             windows: ready.windows.len() as u64,
             method: self.method.clone(),
             source: executed.source,
-            walk: walk.to_owned(),
+            walk,
             units: stretch.units,
             instructions: stretch.executed.instructions,
             branches: stretch.executed.branches,

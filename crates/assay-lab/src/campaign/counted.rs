@@ -5,7 +5,7 @@ use crate::store::{BranchTimingRow, CampaignInput, CampaignRow, CountRow, Failur
 use anyhow::Result;
 use assay_pure::experiment::matrix::CellId;
 use assay_pure::experiment::{CountedEvent, Experiment};
-use assay_pure::ledger::Stage;
+use assay_pure::ledger::{CountWalk, Stage};
 use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
 use assay_pure::stats::penalty::{Penalty, PredictorMemory};
@@ -387,8 +387,8 @@ fn cell(rows: &[CountRow], name: &CellId, input: &CampaignInput) -> Option<(Cell
             (&row.variant, &row.input, row.windows) == (&name.variant, &input.digest, input.windows)
         })
         .collect();
-    let walked = |walk: &str| own.iter().rev().find(|row| row.walk == walk).copied();
-    let (first, repeated) = (walked("first"), walked("repeated"));
+    let walked = |walk| own.iter().rev().find(|row| row.walk == walk).copied();
+    let (first, repeated) = (walked(CountWalk::First), walked(CountWalk::Repeated));
     let row = repeated.or(first)?;
     let per_unit = |count: u64, row: &CountRow| count as f64 / row.units as f64;
     let cell = CellCounts {

@@ -15,10 +15,10 @@ pub use outlined::{lay, outlined};
 
 use super::count::simulate::{self, SimulationRequest};
 use super::inputs::{self, InputPlaces, ReadyInput};
-use super::placements::{Group, PlacedLink, Placements};
-use super::prepare::Prepared;
+use super::placements::{BuildGroup, PlacedLink, Placements};
+use super::prepare::PreparedExperiment;
 use super::scene::Scene;
-use crate::examine::called::{self, BuiltProgram};
+use crate::examine::called::{self, BuiltProgram, TracingLimits};
 use crate::examine::checks::hardest;
 use crate::examine::facts::{ExperimentFacts, Notes};
 use crate::examine::scratch;
@@ -44,7 +44,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// # Errors
 /// The ledger or the store cannot be written.
 pub fn examine(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     placements: &Placements<'_>,
     placed: &[PlacedLink],
     scene: &mut Scene<'_>,
@@ -61,18 +61,22 @@ pub fn examine(
     let mut facts = outlined(experiment, places, &prepared.machine, None)?;
     let laid = lay(experiment, places, scratch.path())?;
     let options = StartOptions { cpu: scene.cpu, patience: scene.patience.min(PATIENCE) };
-    let built: Vec<BuiltProgram> =
-        placed.iter().filter(|place| place.rotation.is_none()).map(|place| built(prepared, place)).collect();
+    let built: Vec<BuiltProgram> = placed
+        .iter()
+        .filter(|place| place.placement.is_as_built())
+        .map(|place| built(prepared, place))
+        .collect();
     let programs = startable(prepared, scene, &built)?;
     facts.cells = called::by_itself(&programs, &laid, experiment.clock, &options, scene.on)?.cells;
     let capped = |program: &BuiltProgram| {
-        let group = Group { compiler: program.compiler, flags: program.flags };
+        let group = BuildGroup { compiler: program.compiler, flags: program.flags };
         placements.capped(group).ok().flatten().map(|(artifact, _)| artifact.path)
     };
     let seconds = (TRACING.0 * experiment.budget_seconds).clamp(TRACING.1, TRACING.2);
     let mut notes = Notes::default();
     scene.doing(format!("tracing under QEMU, at most {}", words::duration(seconds)));
-    called::trace_all((None, seconds), &built, &capped, &laid, &options, &mut facts, &mut notes);
+    let limits = TracingLimits { plugin: None, seconds };
+    called::trace_all(limits, &built, &capped, &laid, &options, &mut facts, &mut notes);
     simulate(prepared, scene, &built, &options, store, &mut facts)?;
     if assay_linux::interrupt::asked() {
         return Ok(());
@@ -94,15 +98,15 @@ pub fn known(ledger: &Ledger, campaign: i64) -> Result<Option<ExperimentFacts>> 
     Ok(known.and_then(|facts| serde_json::from_value(facts).ok()))
 }
 
-fn built(prepared: &Prepared, place: &PlacedLink) -> BuiltProgram {
-    let Group { compiler, flags } = place.group;
+fn built(prepared: &PreparedExperiment, place: &PlacedLink) -> BuiltProgram {
+    let BuildGroup { compiler, flags } = place.group;
     let name = format!("{}, {}", prepared.compilers[compiler].name, prepared.experiment.flags[flags].name);
     BuiltProgram { name, compiler, flags, path: place.artifact.path.clone() }
 }
 
 /// The programs and variants that have not failed so far. Other answers than the baseline's are no reason: they may be why.
 fn startable<'a>(
-    prepared: &'a Prepared,
+    prepared: &'a PreparedExperiment,
     scene: &Scene<'_>,
     built: &'a [BuiltProgram],
 ) -> Result<Vec<(&'a BuiltProgram, &'a str)>> {
@@ -129,7 +133,7 @@ fn startable<'a>(
 
 /// Passes a simulated predictor over the inputs whose first walk takes longer than later ones.
 fn simulate(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     scene: &mut Scene<'_>,
     built: &[BuiltProgram],
     options: &StartOptions,

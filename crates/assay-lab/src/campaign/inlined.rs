@@ -1,7 +1,7 @@
 //! Patterns of `functions` that no function of a build matches: what they name was inlined there, and moves with its caller.
 
 use super::placements::PlacedLink;
-use super::prepare::Prepared;
+use super::prepare::PreparedExperiment;
 use super::scene::Scene;
 use anyhow::Result;
 use assay_pure::experiment::pattern;
@@ -13,11 +13,11 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// The ledger cannot be written.
-pub fn tell(prepared: &Prepared, placed: &[PlacedLink], scene: &mut Scene<'_>) -> Result<()> {
+pub fn tell(prepared: &PreparedExperiment, placed: &[PlacedLink], scene: &mut Scene<'_>) -> Result<()> {
     let variants = &prepared.experiment.variants;
     let patterns: BTreeSet<&str> =
         variants.iter().flat_map(|variant| &variant.functions).map(String::as_str).collect();
-    for place in placed.iter().filter(|place| place.rotation.is_none()) {
+    for place in placed.iter().filter(|place| place.placement.is_as_built()) {
         let (compiler, flags) = (place.group.compiler, place.group.flags);
         for pattern in absent(&place.artifact.functions, &patterns) {
             let warning = format!(

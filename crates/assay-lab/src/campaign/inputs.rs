@@ -198,7 +198,7 @@ fn bytes_from(name: &str, source: &InputSource, places: InputPlaces<'_>) -> Resu
             Ok(bytes)
         }
         InputSource::Command { command, units, seed } => {
-            made::bytes(&made::Asked { name, words: command, units: *units, seed: *seed, places })
+            made::bytes(&made::InputCommand { name, words: command, units: *units, seed: *seed, places })
         }
         InputSource::Keys { table, .. } => {
             let table = bytes_from(name, table, places)?;

@@ -1,8 +1,8 @@
 //! Verdicts from what the ledger holds, and which cells are still open.
 
 use super::observe::{self, Observed};
-use super::placements::Group;
-use super::prepare::Prepared;
+use super::placements::BuildGroup;
+use super::prepare::PreparedExperiment;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::experiment::Experiment;
@@ -51,19 +51,32 @@ impl CampaignVerdicts {
     }
 }
 
+/// One look at the verdicts, of those that are planned: confidence is shared out over all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LookOfPlan {
+    /// Its number, from 1.
+    pub look: u32,
+    /// All of the plan.
+    pub looks: u32,
+}
+
+impl LookOfPlan {
+    /// The only one.
+    pub const ONLY: LookOfPlan = LookOfPlan { look: 1, looks: 1 };
+}
+
 /// Judges a campaign of a prepared experiment at a look.
 ///
 /// # Errors
 /// The ledger cannot be read.
 pub fn judge(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     ledger: &Ledger,
     campaign: i64,
-    look: u32,
-    looks: u32,
+    look: LookOfPlan,
 ) -> Result<CampaignVerdicts> {
     let compilers: Vec<String> = prepared.compilers.iter().map(|compiler| compiler.name.clone()).collect();
-    judge_ledger(&prepared.experiment, &compilers, ledger, campaign, (look, looks))
+    judge_ledger(&prepared.experiment, &compilers, ledger, campaign, look)
 }
 
 /// Judges a campaign from the ledger alone.
@@ -75,7 +88,7 @@ pub fn judge_ledger(
     compilers: &[String],
     ledger: &Ledger,
     campaign: i64,
-    look: (u32, u32),
+    look: LookOfPlan,
 ) -> Result<CampaignVerdicts> {
     let observed = observe::observe(ledger, campaign, experiment.clock)?;
     let (contrasts, judgement) = judge_observed(experiment, compilers, ledger, campaign, &observed, look)?;
@@ -92,7 +105,7 @@ pub fn judge_observed(
     ledger: &Ledger,
     campaign: i64,
     observed: &Observed,
-    (look, looks): (u32, u32),
+    look: LookOfPlan,
 ) -> Result<(Vec<ObservedContrast>, Judgement)> {
     let failures = ledger.failures(campaign)?;
     let identical = observe::identical_code(ledger, campaign, experiment)?;
@@ -107,8 +120,8 @@ pub fn judge_observed(
     let options = VerdictOptions {
         margin: experiment.minimum_effect,
         confidence: experiment.confidence,
-        look,
-        looks,
+        look: look.look,
+        looks: look.looks,
         seconds_per_rotation: seconds_per_rotation(ledger, campaign)?,
         unoptimised_flags: unoptimised(experiment),
         ..VerdictOptions::default()
@@ -139,12 +152,12 @@ pub struct OpenCells {
 
 impl OpenCells {
     /// All cells that this machine can run: what is open before the first look.
-    pub fn all(prepared: &Prepared) -> OpenCells {
+    pub fn all(prepared: &PreparedExperiment) -> OpenCells {
         OpenCells::of(prepared, |cell| prepared.runnable.contains(&cell.variant))
     }
 
     /// Both sides of the contrasts that a look left undecided.
-    pub fn after(prepared: &Prepared, judged: &CampaignVerdicts) -> OpenCells {
+    pub fn after(prepared: &PreparedExperiment, judged: &CampaignVerdicts) -> OpenCells {
         let undecided = judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided);
         let sides = undecided
             .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side)));
@@ -152,7 +165,7 @@ impl OpenCells {
         OpenCells::of(prepared, |cell| open.contains(&prepared.id(*cell)))
     }
 
-    fn of(prepared: &Prepared, is_open: impl Fn(&Cell) -> bool) -> OpenCells {
+    fn of(prepared: &PreparedExperiment, is_open: impl Fn(&Cell) -> bool) -> OpenCells {
         let all = matrix::cells(&prepared.experiment, prepared.compilers.len());
         OpenCells { cells: all.into_iter().filter(is_open).collect() }
     }
@@ -163,12 +176,12 @@ impl OpenCells {
     }
 
     /// Is anything of this group open?
-    pub fn has_group(&self, group: Group) -> bool {
-        self.cells.iter().any(|open| Group::of(*open) == group)
+    pub fn has_group(&self, group: BuildGroup) -> bool {
+        self.cells.iter().any(|open| BuildGroup::of(*open) == group)
     }
 
     /// Is any input open for this variant?
-    pub fn has_variant(&self, group: Group, variant: usize) -> bool {
-        self.cells.iter().any(|open| Group::of(*open) == group && open.variant == variant)
+    pub fn has_variant(&self, group: BuildGroup, variant: usize) -> bool {
+        self.cells.iter().any(|open| BuildGroup::of(*open) == group && open.variant == variant)
     }
 }

@@ -30,7 +30,7 @@ const LIMIT: Duration = Duration::from_secs(600);
 
 /// What a command is asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct InputCommand<'a> {
     /// The input, for messages.
     pub(super) name: &'a str,
     /// A program and its arguments.
@@ -74,7 +74,7 @@ static PRINTED: Mutex<Option<HashMap<String, Arc<Vec<u8>>>>> = Mutex::new(None);
 ///
 /// # Errors
 /// It cannot be started, fails, takes longer than ten minutes, or prints nothing or too much.
-pub(super) fn bytes(asked: &Asked<'_>) -> Result<Vec<u8>> {
+pub(super) fn bytes(asked: &InputCommand<'_>) -> Result<Vec<u8>> {
     let folder = asked.places.folder;
     let made_from = json!([asked.words, asked.units, asked.seed, place(folder), files(asked.words, folder)]);
     let recipe = digest(made_from.to_string().as_bytes());
@@ -116,7 +116,7 @@ fn keep(store: &Path, recipe: &str, bytes: &[u8]) -> Result<()> {
     write_once(&note(store, recipe), printed.as_bytes())
 }
 
-fn run(asked: &Asked<'_>) -> Result<Vec<u8>> {
+fn run(asked: &InputCommand<'_>) -> Result<Vec<u8>> {
     let name = asked.name;
     // In a folder of our own: a shell would write through a link that somebody laid under a name that can be guessed.
     let temporary = std::env::temp_dir();
@@ -173,7 +173,7 @@ mod tests {
     fn made(words: &[&str], units: Option<u64>, folder: &Path) -> Result<Vec<u8>> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let kept = super::super::inputs::kept_in(&folder.join("store"));
-        bytes(&Asked {
+        bytes(&InputCommand {
             name: "x",
             words: &words,
             units,

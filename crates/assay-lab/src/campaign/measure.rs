@@ -2,9 +2,9 @@
 //! What comes next is decided by [`super::steps`] from what the ledger holds, so a killed campaign goes on.
 
 use super::blocks::{blocks, failed_cells, tuning_subjects};
-use super::judge::{self, OpenCells};
-use super::placements::{Group, Placements};
-use super::prepare::Prepared;
+use super::judge::{self, LookOfPlan, OpenCells};
+use super::placements::{BuildGroup, Placements};
+use super::prepare::PreparedExperiment;
 use super::prove;
 use super::scene::Scene;
 use super::start::{self, Met, StartedPrograms};
@@ -13,7 +13,7 @@ use super::{examination, inlined, shared, unoptimised, usage};
 use crate::lead::turn;
 use crate::run::lineup::Conditions;
 use crate::run::retake::MeasuringCore;
-use crate::run::round::{self, InputPlan, RoundBlock, RoundOutcome, VisitBench as _};
+use crate::run::round::{self, InputPlan, RoundBlock, RoundDraw, RoundOutcome, VisitBench as _};
 use crate::run::{Lineup, tune};
 use crate::store::{CampaignInput, NewSample, Round, SampleRow};
 use anyhow::Result;
@@ -40,7 +40,7 @@ const MUCH_OUTPUT: u64 = 64 * 1024;
 
 /// A campaign in motion.
 struct RunningCampaign<'a, 's> {
-    prepared: &'a Prepared,
+    prepared: &'a PreparedExperiment,
     placements: &'a Placements<'a>,
     scene: &'a mut Scene<'s>,
     failed: HashSet<Cell>,
@@ -69,7 +69,7 @@ struct MeasuredLevel {
 /// # Errors
 /// The ledger cannot be written, or nothing at all can be measured.
 pub fn measure(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     placements: &Placements<'_>,
     examined_in: Option<&Path>,
     scene: &mut Scene<'_>,
@@ -96,7 +96,8 @@ pub fn measure(
     let mut done = DoneSoFar { looks, measured_seconds: campaign.measured_seconds, ..DoneSoFar::default() };
     done.rounds_at_level = rounds_at(&rounds, &levels, looks as usize).len() as u32;
     if looks > 0 {
-        let judged = judge::judge(prepared, ledger, row.id, looks, levels.len() as u32)?;
+        let judged =
+            judge::judge(prepared, ledger, row.id, LookOfPlan { look: looks, looks: levels.len() as u32 })?;
         done.undecided = Some(judged.undecided());
         campaign.open = OpenCells::after(prepared, &judged);
     }
@@ -129,7 +130,7 @@ fn learn(limits: &mut StepLimits, level: usize, spent_seconds: f64, round_second
 }
 
 /// Rotations at each look.
-pub fn plan_levels(prepared: &Prepared) -> Vec<u32> {
+pub fn plan_levels(prepared: &PreparedExperiment) -> Vec<u32> {
     let placement = &prepared.experiment.placement;
     steps::looks(placement.rotations, placement.max_rotations)
 }
@@ -159,7 +160,8 @@ impl RunningCampaign<'_, '_> {
                 CampaignStep::Look => {
                     let looks = done.looks + 1;
                     let (ledger, id) = (self.scene.ledger, self.scene.campaign.id);
-                    let judged = judge::judge(self.prepared, ledger, id, looks, limits.levels.len() as u32)?;
+                    let look = LookOfPlan { look: looks, looks: limits.levels.len() as u32 };
+                    let judged = judge::judge(self.prepared, ledger, id, look)?;
                     if steps::measures_again(done, limits, judged.lacks_rotations(), MOST_ROUNDS) {
                         if let Some(stopped) =
                             self.one_round(done.looks as usize, &mut level, limits, done)?
@@ -236,7 +238,7 @@ impl RunningCampaign<'_, '_> {
         let from = if index == 0 { 0 } else { limits.levels[index - 1] };
         let rotations: Vec<u32> = (from..limits.levels[index]).collect();
         let open = &self.open;
-        let groups: Vec<Group> =
+        let groups: Vec<BuildGroup> =
             self.placements.groups().into_iter().filter(|group| open.has_group(*group)).collect();
         self.scene.phase("link");
         let placed = self.placements.link(&groups, &rotations, index == 0, self.scene)?;
@@ -249,7 +251,10 @@ impl RunningCampaign<'_, '_> {
         let subjects: Vec<_> = subjects
             .into_iter()
             .filter(|subject| {
-                open.has_variant(Group { compiler: subject.compiler, flags: subject.flags }, subject.variant)
+                open.has_variant(
+                    BuildGroup { compiler: subject.compiler, flags: subject.flags },
+                    subject.variant,
+                )
             })
             .collect();
         assay_linux::process::raise_file_limit();
@@ -317,7 +322,7 @@ impl RunningCampaign<'_, '_> {
                 .filter(|&subject| !self.failed.contains(&started.lineup.cell(subject, number)))
                 .collect();
             let wanted = self.wanted(number);
-            let tuned = tune::input(&mut started.lineup, (number, windows), &wanted, &alive, SAMPLES);
+            let tuned = tune::input(&mut started.lineup, number, windows, &wanted, &alive, SAMPLES);
             visit_ns += tuned.visit_ns;
             for (subject, fault) in &tuned.faults {
                 let cell = started.lineup.cell(*subject, number);
@@ -392,20 +397,22 @@ impl RunningCampaign<'_, '_> {
             &mut level.started.lineup,
             &level.blocks,
             &plans,
-            (seed, round),
+            RoundDraw { seed, round },
             &mut self.failed,
             self.core,
             &mut |step| {
                 on(match step {
-                    round::Step::Visited { done: visits_done, total: visits_total } => Event::Round {
-                        round,
-                        visits_done,
-                        visits_total,
-                        measured_seconds: before
-                            + begun.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64()),
-                        budget_seconds: limits.budget_seconds,
-                    },
-                    round::Step::Waits { visits, waited } => {
+                    round::RoundProgress::Visited { done: visits_done, total: visits_total } => {
+                        Event::Round {
+                            round,
+                            visits_done,
+                            visits_total,
+                            measured_seconds: before
+                                + begun.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64()),
+                            budget_seconds: limits.budget_seconds,
+                        }
+                    }
+                    round::RoundProgress::Waits { visits, waited } => {
                         Event::Waiting { wait: Wait::Core { cpu, visits }, seconds: waited.as_secs_f64() }
                     }
                 });

@@ -4,6 +4,7 @@
 use super::shared;
 use crate::store::{FailureRow, Ledger, ProcessRow, SampleRow};
 use anyhow::Result;
+use assay_pure::compare::VisitPlacement;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::matrix::{Cell, CellId};
 use assay_pure::experiment::spec::Clock;
@@ -35,8 +36,39 @@ impl PlacementSamples {
     }
 }
 
-/// One cell at all its placements: (None, None) as built, else (rotation, phase).
-pub type CellPlacements = BTreeMap<(Option<u32>, Option<u32>), PlacementSamples>;
+/// One cell at all its placements.
+pub type CellPlacements = BTreeMap<VisitPlacement, PlacementSamples>;
+
+/// A variant in one build: a cell but for its input.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VariantBuild {
+    /// Variant.
+    pub variant: String,
+    /// Compiler.
+    pub compiler: String,
+    /// Flag set.
+    pub flags: String,
+}
+
+impl VariantBuild {
+    /// What a process runs.
+    pub fn of(process: &ProcessRow) -> VariantBuild {
+        VariantBuild {
+            variant: process.variant.clone(),
+            compiler: process.compiler.clone(),
+            flags: process.flags.clone(),
+        }
+    }
+}
+
+/// A variant of a build beside the baseline's code there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CodePair {
+    /// The candidate.
+    pub candidate: VariantBuild,
+    /// The baseline in the same build.
+    pub baseline: String,
+}
 
 /// Everything usable that a campaign has measured.
 #[derive(Debug, Default)]
@@ -141,7 +173,7 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
             *rounds.entry(cell).or_default().entry(of_round[0].round).or_default() |= alone;
         }
     }
-    let mut inputs: BTreeMap<&Arc<str>, Lost> = BTreeMap::new();
+    let mut inputs: BTreeMap<&Arc<str>, LostRotations> = BTreeMap::new();
     for (cell, rounds) in &rounds {
         let lost = rounds.values().filter(|alone| !**alone).count();
         inputs.entry(cell.1).or_default().too_many |=
@@ -166,7 +198,7 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
 
 /// What an input's cells would lose.
 #[derive(Default)]
-struct Lost {
+struct LostRotations {
     /// Some cell loses too large a share of its rotations, or of its rounds.
     too_many: bool,
     /// All rotations.
@@ -175,7 +207,7 @@ struct Lost {
     lost: BTreeSet<u32>,
 }
 
-impl Lost {
+impl LostRotations {
     fn is_too_much(&self) -> bool {
         let left = self.rotations.len() - self.lost.len();
         self.too_many || !self.lost.is_empty() && left < MIN_ROTATIONS
@@ -193,7 +225,7 @@ impl Observed {
             .cells
             .entry(process.cell(input))
             .or_default()
-            .entry((process.rotation, process.phase_bytes))
+            .entry(VisitPlacement::of(process.rotation, process.phase_bytes))
             .or_insert_with(|| PlacementSamples {
                 offset: process.entry_address % 64,
                 ..PlacementSamples::default()
@@ -277,23 +309,23 @@ impl Observed {
         phases: &[u32],
     ) -> Option<ObservedContrast> {
         let (left, right) = (self.cells.get(candidate)?, self.cells.get(baseline)?);
-        let pair = |at: &(Option<u32>, Option<u32>)| {
-            let (left, right) = (left.get(at)?, right.get(at)?);
+        let pair = |at: VisitPlacement| {
+            let (left, right) = (left.get(&at)?, right.get(&at)?);
             let usable = !left.samples.is_empty() && !right.samples.is_empty();
             usable.then(|| PairAt {
-                phase_bytes: at.1.unwrap_or(0),
+                phase_bytes: at.phase_bytes().unwrap_or(0),
                 candidate_offset: left.offset,
                 baseline_offset: right.offset,
                 candidate: left.samples.clone(),
                 baseline: right.samples.clone(),
             })
         };
-        let mut numbers: Vec<u32> = left.keys().filter_map(|(rotation, _)| *rotation).collect();
+        let mut numbers: Vec<u32> = left.keys().filter_map(|at| at.rotation()).collect();
         numbers.dedup();
         // One whose samples were all left out at some placement is kept without any: it is to be known that it was lost.
         let was_measured = |rotation: &u32| {
-            phases.iter().all(|&phase| {
-                let at = (Some(*rotation), Some(phase));
+            phases.iter().all(|&phase_bytes| {
+                let at = VisitPlacement::Placed { rotation: *rotation, phase_bytes };
                 left.contains_key(&at) && right.contains_key(&at)
             })
         };
@@ -301,8 +333,10 @@ impl Observed {
             .into_iter()
             .filter(was_measured)
             .map(|rotation| {
-                let found: Option<Vec<PairAt>> =
-                    phases.iter().map(|&phase| pair(&(Some(rotation), Some(phase)))).collect();
+                let found: Option<Vec<PairAt>> = phases
+                    .iter()
+                    .map(|&phase_bytes| pair(VisitPlacement::Placed { rotation, phase_bytes }))
+                    .collect();
                 Rotation { rotation, phases: found.unwrap_or_default() }
             })
             .collect();
@@ -315,7 +349,7 @@ impl Observed {
             compiler: candidate.compiler.clone(),
             flags: candidate.flags.clone(),
             against: (!same_build).then_some(against),
-            as_built: pair(&(None, None)),
+            as_built: pair(VisitPlacement::AsBuilt),
             rotations,
             visits: Visits::Process,
             identity: None,
@@ -339,7 +373,7 @@ pub fn contrasts(
     compilers: &[String],
     observed: &Observed,
     failures: &[FailureRow],
-    identical: &HashMap<(String, String, String, String), CodeIdentity>,
+    identical: &HashMap<CodePair, CodeIdentity>,
 ) -> Vec<ObservedContrast> {
     let mut found = Vec::new();
     let pairs = assay_pure::experiment::matrix::contrasts(experiment, compilers);
@@ -355,8 +389,9 @@ pub fn contrasts(
         };
         if contrast.against.is_none() {
             let CellId { variant, compiler, flags, .. } = candidate;
-            let key = (compiler, flags, baseline.variant, variant);
-            contrast.identity = identical.get(&key).cloned();
+            let candidate = VariantBuild { variant, compiler, flags };
+            let pair = CodePair { candidate, baseline: baseline.variant };
+            contrast.identity = identical.get(&pair).cloned();
         }
         found.push(contrast);
     }
@@ -369,7 +404,7 @@ pub fn failed<'a>(failures: &'a [FailureRow], cell: &CellId) -> Option<&'a Failu
     failures.iter().find(|failure| failure.stage != Stage::Count && failure.covers(cell))
 }
 
-/// Per (compiler, flags, baseline, candidate): are they the same machine code? Absent where it is unknown.
+/// Are they the same machine code? Absent where it is unknown.
 ///
 /// # Errors
 /// The ledger cannot be read.
@@ -377,17 +412,13 @@ pub fn identical_code(
     ledger: &Ledger,
     campaign: i64,
     experiment: &Experiment,
-) -> Result<HashMap<(String, String, String, String), CodeIdentity>> {
+) -> Result<HashMap<CodePair, CodeIdentity>> {
     let mut found = HashMap::new();
     for process in ledger.processes(campaign)?.into_iter().filter(|process| process.rotation.is_some()) {
         for variant in &experiment.variants {
-            let key = (
-                process.compiler.clone(),
-                process.flags.clone(),
-                experiment.baseline.clone(),
-                variant.name.clone(),
-            );
-            if variant.name == experiment.baseline || found.contains_key(&key) {
+            let candidate = VariantBuild { variant: variant.name.clone(), ..VariantBuild::of(&process) };
+            let pair = CodePair { candidate, baseline: experiment.baseline.clone() };
+            if variant.name == experiment.baseline || found.contains_key(&pair) {
                 continue;
             }
             let Some(row) = ledger.identity(&process.artifact, &experiment.baseline, &variant.name)? else {
@@ -400,7 +431,7 @@ pub fn identical_code(
                 CodeFound::Different => CodeIdentity::Different,
                 CodeFound::Unknown => continue,
             };
-            found.insert(key, identity);
+            found.insert(pair, identity);
         }
     }
     Ok(found)

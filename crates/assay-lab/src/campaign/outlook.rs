@@ -74,7 +74,7 @@ pub fn outlook(
         // The answers over the whole input and by window, of two object codes.
         answers: work.programs * inputs.len() as u64 * 2,
         budget_seconds: experiment.budget_seconds,
-        estimate: work.estimate(experiment, machine, (&inputs, last_level), cached),
+        estimate: work.estimate(experiment, machine, &inputs, last_level, cached),
         seed: experiment.seed,
         inputs,
     })
@@ -116,7 +116,8 @@ impl WorkAhead {
         &self,
         experiment: &Experiment,
         machine: &Machine,
-        (inputs, last_level): (&[page::PageInput], u64),
+        inputs: &[page::PageInput],
+        last_level: u64,
         cached: bool,
     ) -> Estimate {
         let visit = |(shown, spec)| VISIT_SECONDS + beside_samples_seconds(shown, spec, last_level);

@@ -2,13 +2,14 @@
 //! every rotation that is asked for.
 
 use super::count::capped::capped_flags;
-use super::prepare::Prepared;
+use super::prepare::PreparedExperiment;
 use super::scene::Scene;
 use crate::run::Subject;
 use crate::store::{ArtifactRow, FailureRow};
 use anyhow::{Context, Result};
 use assay_link::build::{Artifact, BuildFailure, Compiler, Link, LoggingProgram};
 use assay_link::program::{ProgramBuilder, ProgramRecipe};
+use assay_pure::compare::VisitPlacement;
 use assay_pure::event::Event;
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::experiment::plan;
@@ -20,17 +21,17 @@ use std::path::Path;
 
 /// One compiler with one flag set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Group {
+pub struct BuildGroup {
     /// Number on the compiler axis.
     pub compiler: usize,
     /// Number on the flags axis.
     pub flags: usize,
 }
 
-impl Group {
+impl BuildGroup {
     /// What a cell is built with.
-    pub fn of(cell: Cell) -> Group {
-        Group { compiler: cell.compiler, flags: cell.flags }
+    pub fn of(cell: Cell) -> BuildGroup {
+        BuildGroup { compiler: cell.compiler, flags: cell.flags }
     }
 
     /// A cell that is built so.
@@ -43,20 +44,26 @@ impl Group {
 #[derive(Clone, Debug)]
 pub struct PlacedLink {
     /// What it was built with.
-    pub group: Group,
-    /// Shuffle number; None as built.
-    pub rotation: Option<u32>,
-    /// Padding; None as built.
-    pub phase_bytes: Option<u32>,
+    pub group: BuildGroup,
+    /// Where its code lies.
+    pub placement: VisitPlacement,
     /// The binary.
     pub artifact: Artifact,
 }
 
+/// A link that is to be made.
+struct WantedLink<'a> {
+    group: BuildGroup,
+    recipe: &'a ProgramRecipe,
+    placement: VisitPlacement,
+    link: Link,
+}
+
 /// Compiled recipes, ready to be linked in any placement.
 pub struct Placements<'a> {
-    prepared: &'a Prepared,
+    prepared: &'a PreparedExperiment,
     builder: ProgramBuilder,
-    recipes: Vec<(Group, ProgramRecipe)>,
+    recipes: Vec<(BuildGroup, ProgramRecipe)>,
 }
 
 impl<'a> Placements<'a> {
@@ -64,14 +71,14 @@ impl<'a> Placements<'a> {
     ///
     /// # Errors
     /// The store or the ledger cannot be written.
-    pub fn compile(prepared: &'a Prepared, scene: &mut Scene<'_>, store: &Path) -> Result<Self> {
+    pub fn compile(prepared: &'a PreparedExperiment, scene: &mut Scene<'_>, store: &Path) -> Result<Self> {
         scene.phase("build");
         let builder = ProgramBuilder::new(store)?;
         let mut recipes = Vec::new();
         let mut warnings = Vec::new();
         for (compiler, identity) in prepared.compilers.iter().enumerate() {
             for (flags, set) in prepared.experiment.flags.iter().enumerate() {
-                let group = Group { compiler, flags };
+                let group = BuildGroup { compiler, flags };
                 let program = &prepared.experiment.program;
                 let name = &identity.name;
                 scene.doing(match prepared.experiment.flags.len() {
@@ -100,7 +107,7 @@ impl<'a> Placements<'a> {
     }
 
     /// All that could be compiled.
-    pub fn groups(&self) -> Vec<Group> {
+    pub fn groups(&self) -> Vec<BuildGroup> {
         self.recipes.iter().map(|(group, _)| *group).collect()
     }
 
@@ -110,25 +117,35 @@ impl<'a> Placements<'a> {
     /// The ledger cannot be written.
     pub fn link(
         &self,
-        groups: &[Group],
+        groups: &[BuildGroup],
         rotations: &[u32],
         as_built: bool,
         scene: &mut Scene<'_>,
     ) -> Result<Vec<PlacedLink>> {
-        let mut wanted: Vec<(Group, &ProgramRecipe, Option<u32>, Link)> = Vec::new();
+        let mut wanted: Vec<WantedLink<'_>> = Vec::new();
         for (group, recipe) in self.recipes.iter().filter(|(group, _)| groups.contains(group)) {
             if as_built {
-                wanted.push((*group, recipe, None, Link::AsBuilt));
+                wanted.push(WantedLink {
+                    group: *group,
+                    recipe,
+                    placement: VisitPlacement::AsBuilt,
+                    link: Link::AsBuilt,
+                });
             }
             for &rotation in rotations {
                 let shuffle = plan::shuffle_seed(self.prepared.experiment.seed, rotation);
                 for &phase_bytes in &self.prepared.experiment.placement.phases {
-                    wanted.push((*group, recipe, Some(rotation), Link::Placed { shuffle, phase_bytes }));
+                    wanted.push(WantedLink {
+                        group: *group,
+                        recipe,
+                        placement: VisitPlacement::Placed { rotation, phase_bytes },
+                        link: Link::Placed { shuffle, phase_bytes },
+                    });
                 }
             }
         }
         let jobs: Vec<(&ProgramRecipe, Link)> =
-            wanted.iter().map(|(_, recipe, _, link)| (*recipe, *link)).collect();
+            wanted.iter().map(|wanted| (wanted.recipe, wanted.link)).collect();
         let before = self.builder.stats().artifacts_from_cache;
         let told = RefCell::new(&mut *scene.on);
         let results = self.builder.link_all(&jobs, &|done, total| {
@@ -140,22 +157,18 @@ impl<'a> Placements<'a> {
 
     fn keep(
         &self,
-        wanted: Vec<(Group, &ProgramRecipe, Option<u32>, Link)>,
+        wanted: Vec<WantedLink<'_>>,
         results: Vec<Result<Artifact, BuildFailure>>,
         scene: &mut Scene<'_>,
     ) -> Result<Vec<PlacedLink>> {
         let mut placed = Vec::new();
-        let mut failed: Vec<Group> = Vec::new();
+        let mut failed: Vec<BuildGroup> = Vec::new();
         // The first links of a campaign bring the one as built; what later ones cannot add takes nothing away.
-        let first = wanted.iter().any(|(_, _, rotation, _)| rotation.is_none());
-        for ((group, _, rotation, link), result) in wanted.into_iter().zip(results) {
+        let first = wanted.iter().any(|wanted| wanted.placement.is_as_built());
+        for (WantedLink { group, placement, .. }, result) in wanted.into_iter().zip(results) {
             match result {
                 Ok(artifact) => {
-                    let phase_bytes = match link {
-                        Link::AsBuilt => None,
-                        Link::Placed { phase_bytes, .. } => Some(phase_bytes),
-                    };
-                    placed.push(PlacedLink { group, rotation, phase_bytes, artifact });
+                    placed.push(PlacedLink { group, placement, artifact });
                 }
                 Err(failure) if !failed.contains(&group) => {
                     failed.push(group);
@@ -179,7 +192,7 @@ impl<'a> Placements<'a> {
     ///
     /// # Errors
     /// It does not compile or link with other flags.
-    pub fn capped(&self, group: Group) -> Result<Option<(Artifact, String)>, BuildFailure> {
+    pub fn capped(&self, group: BuildGroup) -> Result<Option<(Artifact, String)>, BuildFailure> {
         let experiment = &self.prepared.experiment;
         let set = &experiment.flags[group.flags];
         let compiler = &self.prepared.compilers[group.compiler];
@@ -218,7 +231,7 @@ impl<'a> Placements<'a> {
         }
     }
 
-    fn all_flags(&self, group: Group) -> Vec<String> {
+    fn all_flags(&self, group: BuildGroup) -> Vec<String> {
         let experiment = &self.prepared.experiment;
         experiment.program.flags.iter().chain(&experiment.flags[group.flags].flags).cloned().collect()
     }
@@ -232,8 +245,8 @@ impl<'a> Placements<'a> {
                 let key = [
                     place.group.compiler as u64,
                     place.group.flags as u64,
-                    place.rotation.map_or(u64::MAX, u64::from),
-                    place.phase_bytes.map_or(u64::MAX, u64::from),
+                    place.placement.rotation().map_or(u64::MAX, u64::from),
+                    place.placement.phase_bytes().map_or(u64::MAX, u64::from),
                     variant as u64,
                 ];
                 subjects.push(Subject {
@@ -243,8 +256,7 @@ impl<'a> Placements<'a> {
                     variant_name: experiment.variants[variant].name.clone(),
                     compiler: place.group.compiler,
                     flags: place.group.flags,
-                    rotation: place.rotation,
-                    phase_bytes: place.phase_bytes,
+                    placement: place.placement,
                     environment_bytes: plan::environment_bytes(experiment.seed, &key),
                 });
             }
@@ -255,15 +267,15 @@ impl<'a> Placements<'a> {
 
 /// Builds of one compiler that left the same program for different flags: either the flags make no difference, or they never
 /// reached a compiler.
-fn alike(prepared: &Prepared, recipes: &[(Group, ProgramRecipe)]) -> Vec<String> {
+fn alike(prepared: &PreparedExperiment, recipes: &[(BuildGroup, ProgramRecipe)]) -> Vec<String> {
     let mut found = Vec::new();
     for (at, (group, recipe)) in recipes.iter().enumerate() {
-        let same = |(other, known): &&(Group, ProgramRecipe)| {
+        let same = |(other, known): &&(BuildGroup, ProgramRecipe)| {
             other.compiler == group.compiler
                 && recipe.as_built().is_some_and(|own| known.as_built() == Some(own))
         };
         if let Some((first, _)) = recipes[..at].iter().find(same) {
-            let name = |group: &Group| prepared.experiment.flags[group.flags].name.as_str();
+            let name = |group: &BuildGroup| prepared.experiment.flags[group.flags].name.as_str();
             found.push(format!(
                 "{}: the build makes the same program with {} and {}. If that is not meant, have the build append CFLAGS and CXXFLAGS to its own flags",
                 prepared.compilers[group.compiler].name,
@@ -276,9 +288,9 @@ fn alike(prepared: &Prepared, recipes: &[(Group, ProgramRecipe)]) -> Vec<String>
 }
 
 fn fail(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     scene: &mut Scene<'_>,
-    group: Group,
+    group: BuildGroup,
     stage: Stage,
     failure: &BuildFailure,
 ) -> Result<()> {

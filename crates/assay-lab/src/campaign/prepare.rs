@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// An experiment ready to be built.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedExperiment {
     /// With every default filled in and the command line's wishes applied.
     pub experiment: Experiment,
     /// The file as it was.
@@ -38,7 +38,7 @@ pub struct Prepared {
     pub skipped: Vec<FailureRow>,
 }
 
-impl Prepared {
+impl PreparedExperiment {
     /// What the campaign's samples depend on beside the file's text: a campaign that goes on must find it unchanged.
     ///
     /// # Errors
@@ -275,7 +275,7 @@ pub fn prepare(
     store: &Path,
     ledger: &Ledger,
     events: &mut dyn FnMut(Event),
-) -> Result<Prepared> {
+) -> Result<PreparedExperiment> {
     let Outline { experiment, text, folder, compilers, mut skipped } = outline;
     let (runnable, variants) = left_out::variants(&experiment, &machine);
     skipped.extend(variants);
@@ -286,5 +286,5 @@ pub fn prepare(
         inputs.push(inputs::ready(spec, &folder, &inputs::kept_in(store), ledger)?);
         events(Event::InputReady { done: inputs.len() as u64, total });
     }
-    Ok(Prepared { experiment, text, folder, compilers, machine, inputs, runnable, skipped })
+    Ok(PreparedExperiment { experiment, text, folder, compilers, machine, inputs, runnable, skipped })
 }

@@ -1,6 +1,6 @@
 //! Answers before timing: which programs prove them, what is known of earlier campaigns, and which cells a difference puts out.
 
-use super::prepare::Prepared;
+use super::prepare::PreparedExperiment;
 use super::scene::Scene;
 use super::start::{Met, StartedPrograms, keep_fault};
 use crate::run::prove::{Answered, disagreements};
@@ -17,7 +17,7 @@ use std::collections::HashSet;
 /// # Errors
 /// The ledger cannot be written.
 pub fn prove(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     scene: &mut Scene<'_>,
     started: &mut StartedPrograms,
     failed: &mut HashSet<Cell>,
@@ -47,7 +47,7 @@ pub fn prove(
 
 /// A proof on its way.
 struct Proof<'a, 's> {
-    prepared: &'a Prepared,
+    prepared: &'a PreparedExperiment,
     scene: &'a mut Scene<'s>,
     lineup: &'a mut Lineup,
     failed: &'a mut HashSet<Cell>,

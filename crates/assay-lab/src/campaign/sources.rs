@@ -3,7 +3,7 @@
 //! Of a build of its own: all files with the endings of sources and settings below its folder, but for hidden folders and those
 //! that builds make.
 
-use super::prepare::Prepared;
+use super::prepare::PreparedExperiment;
 use crate::lead::git::{git, text};
 use assay_linux::given;
 use assay_pure::experiment::spec::{OwnBuild, Program};
@@ -24,7 +24,7 @@ const MADE: [&str; 4] = ["target", "build", "node_modules", "zig-out"];
 const MOST: usize = 20_000;
 
 /// The facts as kept with a campaign. A source that cannot be read is left out; without git there is no commit.
-pub(super) fn facts(prepared: &Prepared) -> Value {
+pub(super) fn facts(prepared: &PreparedExperiment) -> Value {
     let mut files = Map::new();
     for source in of(&prepared.experiment.program, &prepared.folder) {
         let name = source.strip_prefix(&prepared.folder).unwrap_or(&source).to_string_lossy().into_owned();

@@ -1,7 +1,7 @@
 //! From artifacts to programs that wait to be visited: launched, and their machine code compared.
 
-use super::placements::{Group, PlacedLink};
-use super::prepare::Prepared;
+use super::placements::{BuildGroup, PlacedLink};
+use super::prepare::PreparedExperiment;
 use super::scene::Scene;
 use super::{sources, unregistered};
 use crate::run::worker::Announced;
@@ -53,7 +53,7 @@ pub struct Met<'a> {
 ///
 /// # Errors
 /// The ledger cannot be written.
-pub fn keep_fault(prepared: &Prepared, scene: &mut Scene<'_>, met: Met<'_>) -> Result<()> {
+pub fn keep_fault(prepared: &PreparedExperiment, scene: &mut Scene<'_>, met: Met<'_>) -> Result<()> {
     if assay_linux::interrupt::asked() {
         // The lab itself, or Ctrl-C, may have ended the program. A fault of its own shows again with --resume.
         return Ok(());
@@ -95,7 +95,7 @@ fn by_itself(fault: &ProgramFault, program: &Path, variant: &str, file: Option<&
 /// # Errors
 /// The ledger cannot be written.
 pub fn launch(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     scene: &mut Scene<'_>,
     mut lineup: Lineup,
     subjects: Vec<Subject>,
@@ -104,7 +104,7 @@ pub fn launch(
 ) -> Result<StartedPrograms> {
     assay_linux::process::give_back_memory();
     let inputs = prepared.inputs.len();
-    let mut lacking: HashSet<Group> = HashSet::new();
+    let mut lacking: HashSet<BuildGroup> = HashSet::new();
     for subject in subjects {
         let cells: Vec<Cell> = (0..inputs).map(|input| subject.cell(input)).collect();
         if cells.iter().all(|cell| failed.contains(cell)) {
@@ -118,7 +118,7 @@ pub fn launch(
         if let Err(fault) = lineup.add(subject) {
             failed.extend(cells);
             if first {
-                lacking.extend(fault.is_unregistered.then_some(Group::of(cell)));
+                lacking.extend(fault.is_unregistered.then_some(BuildGroup::of(cell)));
                 let met = Met { fault: &fault, cell, everywhere: true, program: Some(&program) };
                 keep_fault(prepared, scene, met)?;
             } else {
@@ -137,7 +137,7 @@ pub fn launch(
     Ok(StartedPrograms { lineup, processes: rows.iter().map(|row| row.id).collect() })
 }
 
-fn process_row(prepared: &Prepared, lineup: &Lineup, number: usize) -> ProcessRow {
+fn process_row(prepared: &PreparedExperiment, lineup: &Lineup, number: usize) -> ProcessRow {
     use crate::run::round::VisitBench as _;
     let subject = lineup.subject(number);
     let region = lineup.region(number);
@@ -148,8 +148,8 @@ fn process_row(prepared: &Prepared, lineup: &Lineup, number: usize) -> ProcessRo
         compiler: prepared.compilers[subject.compiler].name.clone(),
         flags: prepared.experiment.flags[subject.flags].name.clone(),
         variant: subject.variant_name.clone(),
-        rotation: subject.rotation,
-        phase_bytes: subject.phase_bytes,
+        rotation: subject.placement.rotation(),
+        phase_bytes: subject.placement.phase_bytes(),
         entry_address: lineup.announced(number).entry,
         environment_bytes: subject.environment_bytes,
         region_wall_ns: region.wall_ns,
@@ -164,14 +164,14 @@ fn process_row(prepared: &Prepared, lineup: &Lineup, number: usize) -> ProcessRo
 /// # Errors
 /// The ledger cannot be written.
 pub fn compare_code(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     started: &StartedPrograms,
     placed: &[PlacedLink],
     ledger: &Ledger,
 ) -> Result<()> {
     let baseline = prepared.baseline();
     let chosen = started.lineup.one_of_each_code(baseline);
-    for subjects in chosen.iter().filter(|((_, _, as_built), _)| !as_built).map(|(_, subjects)| subjects) {
+    for subjects in chosen.iter().filter(|(code, _)| !code.as_built).map(|(_, subjects)| subjects) {
         let Some((&first, others)) = subjects.split_first() else { continue };
         if started.lineup.subject(first).variant != baseline {
             continue;

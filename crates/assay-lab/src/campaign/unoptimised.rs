@@ -4,7 +4,7 @@
 //! wrapper may have changed them), and the shape of the variant's function and of those that it calls (an attribute or a
 //! pragma may have switched optimisation off for it alone).
 
-use super::prepare::Prepared;
+use super::prepare::PreparedExperiment;
 use super::scene::Scene;
 use super::start::StartedPrograms;
 use anyhow::Result;
@@ -22,16 +22,16 @@ use std::path::PathBuf;
 /// # Errors
 /// The ledger cannot be written.
 pub fn refuse(
-    prepared: &Prepared,
+    prepared: &PreparedExperiment,
     scene: &mut Scene<'_>,
     started: &StartedPrograms,
     failed: &mut HashSet<Cell>,
 ) -> Result<()> {
-    let mut read: BTreeMap<PathBuf, Option<(ModuleImage, u64, Option<String>)>> = BTreeMap::new();
+    let mut read: BTreeMap<PathBuf, Option<OpenedProgram>> = BTreeMap::new();
     for number in 0..started.lineup.len() {
         let subject = started.lineup.subject(number);
         let set = &prepared.experiment.flags[subject.flags];
-        if subject.rotation.is_some() || set.allow_unoptimised {
+        if !subject.placement.is_as_built() || set.allow_unoptimised {
             continue;
         }
         let own = &prepared.experiment.program;
@@ -39,7 +39,7 @@ pub fn refuse(
         // A build of its own has flags that the experiment does not know.
         let flags = own.build.is_none().then_some(&flags[..]);
         let program = read.entry(subject.program.clone()).or_insert_with(|| open(&subject.program, flags));
-        let Some((image, base, build)) = program else { continue };
+        let Some(OpenedProgram { image, base, build }) = program else { continue };
         let entry = started.lineup.announced(number).entry;
         let reason =
             build.clone().or_else(|| by_shape(image, base.wrapping_add(entry)).filter(|_| entry > 0));
@@ -55,11 +55,20 @@ pub fn refuse(
     Ok(())
 }
 
-/// A program, where its first byte is loaded, and what its compiler wrote down against it.
-fn open(path: &PathBuf, flags: Option<&[String]>) -> Option<(ModuleImage, u64, Option<String>)> {
+/// A program whose code is looked at.
+struct OpenedProgram {
+    image: ModuleImage,
+    /// Where its first byte is loaded.
+    base: u64,
+    /// What its compiler wrote down against it.
+    build: Option<String>,
+}
+
+fn open(path: &PathBuf, flags: Option<&[String]>) -> Option<OpenedProgram> {
     let elf = std::fs::read(path).ok()?;
     let base = layout::image_base(&elf).ok()?;
-    Some((ModuleImage::open(path).ok()?, base, flags.and_then(|flags| unoptimised(flags, &elf))))
+    let image = ModuleImage::open(path).ok()?;
+    Some(OpenedProgram { image, base, build: flags.and_then(|flags| unoptimised(flags, &elf)) })
 }
 
 /// What the code of a function, or of one that it calls, says against it.

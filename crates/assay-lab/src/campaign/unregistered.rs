@@ -4,7 +4,7 @@
 //! line that begins a definition, as C, C++, Rust and Zig write one in the first column (in Rust also below a module).
 //! Limits: what a macro makes is not found.
 
-use super::placements::Group;
+use super::placements::BuildGroup;
 use assay_linux::given;
 use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::experiment::matrix::{Cell, Contrast};
@@ -63,22 +63,22 @@ fn defined(line: &str) -> Option<&str> {
 
 /// The cells of these groups that no other is left for to compare them with, where the experiment compares them at all.
 pub fn without_a_rival(
-    groups: &HashSet<Group>,
+    groups: &HashSet<BuildGroup>,
     contrasts: &[Contrast],
     cells: &[Cell],
     failed: &HashSet<Cell>,
 ) -> Vec<Cell> {
-    let has_one = |group: Group| {
+    let has_one = |group: BuildGroup| {
         let mut own = contrasts
             .iter()
-            .filter(|contrast| [contrast.candidate, contrast.baseline].map(Group::of).contains(&group))
+            .filter(|contrast| [contrast.candidate, contrast.baseline].map(BuildGroup::of).contains(&group))
             .peekable();
         own.peek().is_none()
             || own
                 .any(|contrast| !failed.contains(&contrast.candidate) && !failed.contains(&contrast.baseline))
     };
-    let alone: HashSet<Group> = groups.iter().copied().filter(|&group| !has_one(group)).collect();
-    cells.iter().copied().filter(|&cell| alone.contains(&Group::of(cell))).collect()
+    let alone: HashSet<BuildGroup> = groups.iter().copied().filter(|&group| !has_one(group)).collect();
+    cells.iter().copied().filter(|&cell| alone.contains(&BuildGroup::of(cell))).collect()
 }
 
 #[cfg(test)]
@@ -117,7 +117,7 @@ mod tests {
         };
         let contrasts: Vec<Contrast> =
             cells.iter().filter(|cell| cell.variant > 0).map(|&cell| contrast(cell)).collect();
-        let lacking: HashSet<Group> = cells.iter().map(|&cell| Group::of(cell)).collect();
+        let lacking: HashSet<BuildGroup> = cells.iter().map(|&cell| BuildGroup::of(cell)).collect();
         // With the first compiler two of three are missing, with the second one.
         let failed: HashSet<Cell> = [cell(1, 0), cell(2, 0), cell(1, 1)].into();
         let out = without_a_rival(&lacking, &contrasts, &cells, &failed);

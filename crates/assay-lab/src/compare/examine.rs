@@ -152,34 +152,42 @@ fn executed_sides(
     Ok(ExecutedSides { all, counted })
 }
 
+/// A binary of one side.
+struct SideBinary {
+    /// Where it lies below the side's folder.
+    below: PathBuf,
+    /// All places at which the build left it.
+    paths: Vec<PathBuf>,
+    /// The link as the build made it.
+    file: PathBuf,
+}
+
 /// The binaries of both sides, paired by where they lie below their folders.
 ///
 /// # Errors
 /// One has no partner, cannot be read or has no symbols; a sentence.
 pub fn pairs(players: &[SidePlayer]) -> Result<Vec<BinaryPair>, String> {
-    let of = |side: usize| -> Vec<(PathBuf, Vec<PathBuf>, PathBuf)> {
+    let of = |side: usize| -> Vec<SideBinary> {
         let player = &players[side];
         let own = player.binaries.iter().flat_map(Binaries::own);
         own.map(|(paths, file)| {
             let below = paths[0].strip_prefix(&player.bench.folder).unwrap_or(&paths[0]).to_owned();
-            (below, paths, file.to_owned())
+            SideBinary { below, paths, file: file.to_owned() }
         })
         .collect()
     };
     let (old, new) = (of(0), of(1));
     let mut pairs = Vec::new();
-    for (below, paths, file) in &old {
-        let other = new.iter().find(|(other, ..)| other == below);
+    for SideBinary { below, paths, file } in &old {
+        let other = new.iter().find(|other| other.below == *below);
         let other = other.or_else(|| new.first().filter(|_| old.len() == 1 && new.len() == 1));
-        let Some((_, candidate, new_file)) = other else {
+        let Some(other) = other else {
             return Err(format!("{} was linked on one side only", below.display()));
         };
-        pairs.push(BinaryPair::new([paths.clone(), candidate.clone()], [file, new_file])?);
+        pairs.push(BinaryPair::new([paths.clone(), other.paths.clone()], [file, &other.file])?);
     }
-    if let Some((alone, ..)) =
-        new.iter().find(|(_, paths, _)| pairs.iter().all(|pair| pair.paths[1] != *paths))
-    {
-        return Err(format!("{} was linked on one side only", alone.display()));
+    if let Some(alone) = new.iter().find(|alone| pairs.iter().all(|pair| pair.paths[1] != alone.paths)) {
+        return Err(format!("{} was linked on one side only", alone.below.display()));
     }
     Ok(pairs)
 }

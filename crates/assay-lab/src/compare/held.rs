@@ -142,7 +142,7 @@ fn variables(build: &str, all: impl Iterator<Item = (String, std::ffi::OsString)
 
 /// What is written of a build.
 #[derive(Debug, Serialize, Deserialize)]
-struct Record {
+struct HeldRecord {
     key: String,
     commit: String,
     name: String,
@@ -183,7 +183,7 @@ impl SidePlace {
     /// Why it must be built, as the end of a sentence; nothing where none is held.
     pub fn recall(&self, revision: &Revision, tree: &Path) -> Result<SideBuild, Option<String>> {
         let Ok(text) = fs::read(self.links.join(RECORD)) else { return Err(None) };
-        let record: Record =
+        let record: HeldRecord =
             serde_json::from_slice(&text).map_err(|_| "its record cannot be read".to_owned())?;
         if (&record.key, &record.commit, record.tree.as_path()) != (&self.key, &revision.commit, tree) {
             return Err(Some("it was stored under another name".into()));
@@ -201,7 +201,7 @@ impl SidePlace {
         // The time of its last use.
         let dated = File::options().write(true).open(self.links.join(RECORD));
         let _ = dated.and_then(|file| file.set_modified(SystemTime::now()));
-        let Record { unlinked, warnings, environment, .. } = record;
+        let HeldRecord { unlinked, warnings, environment, .. } = record;
         Ok(SideBuild { links, unlinked, why: None, warnings, environment })
     }
 
@@ -221,7 +221,7 @@ impl SidePlace {
         let mut files = Vec::new();
         list(tree, Path::new(""), &mut files)?;
         fs::create_dir_all(&self.links)?;
-        let record = Record {
+        let record = HeldRecord {
             key: self.key.clone(),
             commit: revision.commit.clone(),
             name: revision.name.clone(),
@@ -286,7 +286,7 @@ pub struct StoredSide {
 impl StoredSide {
     fn of(tree: PathBuf, links: PathBuf) -> StoredSide {
         let record = fs::read(links.join(RECORD)).ok();
-        let record = record.and_then(|text| serde_json::from_slice::<Record>(&text).ok());
+        let record = record.and_then(|text| serde_json::from_slice::<HeldRecord>(&text).ok());
         let dated = |path: &Path| path.metadata().and_then(|facts| facts.modified()).ok();
         let used = dated(&links.join(RECORD)).or_else(|| dated(&tree)).unwrap_or(SystemTime::UNIX_EPOCH);
         let folder = tree.file_name().unwrap_or_default().to_string_lossy().into_owned();

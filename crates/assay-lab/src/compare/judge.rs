@@ -93,10 +93,7 @@ pub(crate) fn seen_at(visit: &VisitRow, side: Side) -> VisitResult {
             None => figures.push((figure.benchmark.clone(), vec![figure.value])),
         }
     }
-    let place = match (visit.rotation, visit.phase_bytes) {
-        (Some(rotation), Some(phase_bytes)) => VisitPlacement::Placed { rotation, phase_bytes },
-        _ => VisitPlacement::AsBuilt,
-    };
+    let place = VisitPlacement::of(visit.rotation, visit.phase_bytes);
     VisitResult { round: visit.round, side, place, figures }
 }
 

@@ -10,7 +10,7 @@ use super::left_behind::Workplace;
 use super::measure::{self, VerdictProgress, Where};
 use super::places::{Binaries, add_limits};
 use super::sides::{self, Keeping, PreparedSide, ReadySides, What};
-use super::spec::{Effort, Method, Spec, effort, visits_per_round};
+use super::spec::{AskedEffort, Effort, Method, Spec, effort, visits_per_round};
 use super::unchanged::{self, PLAIN, UnchangedAsked, unchanged};
 use crate::campaign::compose::machine_json;
 use crate::lead::{self, Lead, Misuse, Question, Unable, measuring_cpu};
@@ -92,8 +92,11 @@ pub struct EndedComparison {
 pub fn run(asked: &CompareRequest, on: &mut dyn FnMut(Event)) -> Result<EndedComparison> {
     let ledger = lead::open(&asked.ledger, &asked.store)?;
     let cpu = measuring_cpu(asked.cpu)?;
-    let (ReadySides { mut sides, mut warnings, unlinked, holds: _holds }, work, tried) =
-        ready(asked, cpu, on)?;
+    let ReadyComparison {
+        ready: ReadySides { mut sides, mut warnings, unlinked, holds: _holds },
+        work,
+        tried,
+    } = ready(asked, cpu, on)?;
     warnings.extend(tried.warnings.iter().cloned());
     let (method, why_not) = method(&mut sides, &tried.visits, unlinked);
     let limits: Vec<String> = why_not.into_iter().map(|why| limit(&why)).collect();
@@ -244,20 +247,23 @@ fn keep_unchanged(ledger: &Ledger, comparison: i64, names: &BTreeSet<String>) ->
     Ok(())
 }
 
+/// Sides whose commands were run once.
+struct ReadyComparison {
+    ready: ReadySides,
+    work: CompareWorkspace,
+    tried: FirstRuns,
+}
+
 /// The sides, built, and what their first runs showed. Builds of earlier comparisons are made anew where the benchmark command
 /// builds in them: something that it reads has changed since, and then it would do so in every run.
-fn ready(
-    asked: &CompareRequest,
-    cpu: usize,
-    on: &mut dyn FnMut(Event),
-) -> Result<(ReadySides, CompareWorkspace, FirstRuns)> {
+fn ready(asked: &CompareRequest, cpu: usize, on: &mut dyn FnMut(Event)) -> Result<ReadyComparison> {
     let mut keeping = Keeping { store: &asked.store, limit: asked.store_limit, believe: true };
     loop {
         let ready = sides::prepare(&asked.what, &asked.folder, keeping, on)?;
         let work = CompareWorkspace::new(asked, cpu, on)?;
         on(Event::Phase { name: "first runs".into() });
         match try_out(asked, &work, &ready.sides)? {
-            Ok(tried) => return Ok((ready, work, tried)),
+            Ok(tried) => return Ok(ReadyComparison { ready, work, tried }),
             Err(_) if keeping.believe && ready.sides.iter().any(|side| side.held) => keeping.believe = false,
             Err(rebuilt) => return Err(rebuilds(asked, &rebuilt).into()),
         }
@@ -447,7 +453,12 @@ fn affordable(
     sides: u32,
     adapter: &Adapter,
 ) -> Result<Effort, Misuse> {
-    let found = effort(asked.budget, visit_seconds, (asked.rotations, asked.rounds), sides);
+    let found = effort(
+        asked.budget,
+        visit_seconds,
+        AskedEffort { rotations: asked.rotations, rounds: asked.rounds },
+        sides,
+    );
     found.ok_or_else(|| {
         let rotations = asked.rotations.unwrap_or(super::spec::FEWEST_ROTATIONS);
         let need = visits_per_round(rotations, sides) as f64 * visit_seconds;

@@ -91,26 +91,26 @@ pub struct Displaced {
 
 /// A side's list as it is written.
 #[derive(Debug, Serialize, Deserialize)]
-struct Noted {
-    mark: Mark,
+struct WrittenList {
+    mark: FileStamp,
     files: Vec<Displaced>,
 }
 
 /// What the kernel gave the file that proves a list when it was made. It is this user's own: in a store that several share, another's
 /// assay could have proven a list that names this one's files.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Mark {
+struct FileStamp {
     inode: u64,
     /// Status change: seconds since 1970, and nanoseconds.
     changed: (i64, i64),
 }
 
-fn mark(folder: &Path) -> io::Result<Mark> {
+fn mark(folder: &Path) -> io::Result<FileStamp> {
     let found = fs::symlink_metadata(folder.join(MARK))?;
     if found.uid() != identity::user() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    Ok(Mark { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) })
+    Ok(FileStamp { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) })
 }
 
 /// Writes a side's list.
@@ -125,7 +125,7 @@ pub fn note(folder: &Path, displaced: &[Displaced]) -> io::Result<()> {
         Displaced { path, kept: own.kept.clone() }
     });
     File::create_new(folder.join(MARK))?;
-    let noted = Noted { mark: mark(folder)?, files: files.collect() };
+    let noted = WrittenList { mark: mark(folder)?, files: files.collect() };
     fs::write(&draft, serde_json::to_vec(&noted)?)?;
     fs::rename(draft, folder.join(LIST))
 }
@@ -238,7 +238,7 @@ fn listed(side: &Path) -> Result<Vec<Displaced>, PathBuf> {
     let regular =
         fs::symlink_metadata(&list).is_ok_and(|found| found.is_file() && found.uid() == identity::user());
     let text = if regular { fs::read(&list).unwrap_or_default() } else { Vec::new() };
-    let noted: Option<Noted> = serde_json::from_slice(&text).ok();
+    let noted: Option<WrittenList> = serde_json::from_slice(&text).ok();
     let own = noted.filter(|noted| mark(side).is_ok_and(|found| found == noted.mark));
     own.map(|noted| noted.files).ok_or(list)
 }
@@ -387,8 +387,9 @@ mod tests {
                 // Its time changed with its owner: a list that says so, as the other user's would.
                 let files = listed_files(&side);
                 let found = fs::symlink_metadata(side.join(MARK)).unwrap();
-                let mark = Mark { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) };
-                fs::write(side.join(LIST), serde_json::to_vec(&Noted { mark, files }).unwrap()).unwrap();
+                let mark = FileStamp { inode: found.ino(), changed: (found.ctime(), found.ctime_nsec()) };
+                fs::write(side.join(LIST), serde_json::to_vec(&WrittenList { mark, files }).unwrap())
+                    .unwrap();
             }
             assert!(put_back(&store, replace, &mut |_| ()).unwrap().is_empty(), "{name}");
             assert_eq!(fs::read_to_string(&path).unwrap(), "placed");
@@ -397,7 +398,7 @@ mod tests {
     }
 
     fn listed_files(side: &Path) -> Vec<Displaced> {
-        serde_json::from_slice::<Noted>(&fs::read(side.join(LIST)).unwrap()).unwrap().files
+        serde_json::from_slice::<WrittenList>(&fs::read(side.join(LIST)).unwrap()).unwrap().files
     }
 
     #[test]

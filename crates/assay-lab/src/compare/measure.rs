@@ -62,6 +62,14 @@ pub struct Where<'a> {
     pub cpu: usize,
 }
 
+/// A visit that the ledger has.
+#[derive(PartialEq, Eq, Hash)]
+struct DoneVisit {
+    round: u32,
+    side: u32,
+    place: VisitPlacement,
+}
+
 /// Measures what is still missing of a comparison.
 ///
 /// Input: `look` says how far the verdicts are. A visit that failed is kept as such and not repeated.
@@ -78,8 +86,14 @@ pub fn measure(
     on(Event::Phase { name: "measure".into() });
     let known = at.ledger.visits(at.comparison)?;
     let mut measured: f64 = known.iter().map(|visit| visit.elapsed_ns as f64 / 1e9).sum();
-    let done: HashSet<(u32, u32, Option<u32>, Option<u32>)> =
-        known.iter().map(|visit| (visit.round, visit.side, visit.rotation, visit.phase_bytes)).collect();
+    let done: HashSet<DoneVisit> = known
+        .iter()
+        .map(|visit| DoneVisit {
+            round: visit.round,
+            side: visit.side,
+            place: VisitPlacement::of(visit.rotation, visit.phase_bytes),
+        })
+        .collect();
     let asked_to_stop = &assay_linux::interrupt::asked;
     for number in 0..spec.rounds {
         let planned =
@@ -87,8 +101,7 @@ pub fn measure(
         let total = planned.len() as u64;
         let mut added = false;
         for (visit, position) in planned.iter().zip(0_u64..) {
-            let (rotation, phase_bytes) = numbers(visit.place);
-            if done.contains(&(number, visit.side as u32, rotation, phase_bytes)) {
+            if done.contains(&DoneVisit { round: number, side: visit.side as u32, place: visit.place }) {
                 continue;
             }
             // Whole placements only: one side alone says nothing.
@@ -159,20 +172,12 @@ fn enough_sides_gave(spec: &Spec, at: &Where<'_>) -> Result<bool> {
     Ok((0..spec.sides).filter(|side| gave(*side)).count() >= spec.sides.min(2) as usize)
 }
 
-fn numbers(place: VisitPlacement) -> (Option<u32>, Option<u32>) {
-    match place {
-        VisitPlacement::AsBuilt => (None, None),
-        VisitPlacement::Placed { rotation, phase_bytes } => (Some(rotation), Some(phase_bytes)),
-    }
-}
-
 fn row(round: u32, visit: &Visit, ran: Ran) -> VisitRow {
-    let (rotation, phase_bytes) = numbers(visit.place);
     VisitRow {
         round,
         side: visit.side as u32,
-        rotation,
-        phase_bytes,
+        rotation: visit.place.rotation(),
+        phase_bytes: visit.place.phase_bytes(),
         environment_bytes: visit.surroundings.environment_bytes as u64,
         stack_bytes: visit.surroundings.stack_bytes as u64,
         aslr: visit.surroundings.aslr,
@@ -230,22 +235,22 @@ mod tests {
         }
     }
 
-    struct VisitPlacement {
+    struct StoredComparison {
         _folder: tempfile::TempDir,
         ledger: Ledger,
         comparison: i64,
     }
 
-    fn place() -> VisitPlacement {
+    fn place() -> StoredComparison {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
         let nothing = json!({});
         let new = NewComparison { question: "q", asked: &nothing, machine: &nothing, pinned_cpu: None };
         let comparison = ledger.begin_comparison(&new).unwrap();
-        VisitPlacement { _folder: folder, ledger, comparison }
+        StoredComparison { _folder: folder, ledger, comparison }
     }
 
-    fn run(spec: &Spec, place: &VisitPlacement, bench: &mut Fake, open: usize) -> Stopped {
+    fn run(spec: &Spec, place: &StoredComparison, bench: &mut Fake, open: usize) -> Stopped {
         let standing = VerdictProgress { decided: 3 - open, proven: bench.proven, contrasts: 3 };
         let at = Where { ledger: &place.ledger, comparison: place.comparison, cpu: 1000 };
         measure(spec, &at, bench, &|| Ok(standing), &mut |_| {}).unwrap()

@@ -21,12 +21,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Where the build left a file, and what is known to be there: the build's own or what assay put in its place.
-struct Place {
+struct OutputPlace {
     own: Displaced,
     there: Option<FileIdentity>,
 }
 
-impl Place {
+impl OutputPlace {
     /// Puts a file there, unless somebody else did: then it stays, and this is false.
     fn put(&mut self, from: &Path) -> io::Result<bool> {
         let Some(known) = self.there else { return Ok(false) };
@@ -46,7 +46,7 @@ impl Place {
 struct UsedLink {
     link: CapturedLink,
     /// Where the build left it: the output first, then copies of it.
-    files: Vec<Place>,
+    files: Vec<OutputPlace>,
     modified: SystemTime,
     placed: BTreeMap<VisitPlacement, PathBuf>,
     text_bytes: u64,
@@ -109,7 +109,7 @@ impl Binaries {
                 let kept = binaries.folder.join(format!("own-{number}-{copy}"));
                 bring(path, &kept).with_context(context)?;
                 let there = FileIdentity::of(path);
-                files.push(Place { own: Displaced { path: path.clone(), kept }, there });
+                files.push(OutputPlace { own: Displaced { path: path.clone(), kept }, there });
             }
             binaries.look_at(&link)?;
             binaries.used.push(UsedLink { link, files, modified, placed: BTreeMap::new(), text_bytes: 0 });
@@ -134,7 +134,7 @@ impl Binaries {
         self.used.iter().map(|used| used.link.output.as_path())
     }
 
-    fn places(&self) -> impl Iterator<Item = &Place> {
+    fn places(&self) -> impl Iterator<Item = &OutputPlace> {
         self.used.iter().flat_map(|used| &used.files)
     }
 
@@ -398,7 +398,7 @@ mod tests {
             let _ = fs::remove_file(&kept);
             bring(&output, &kept).unwrap();
             let own = Displaced { path: output.clone(), kept: kept.clone() };
-            Place { own, there: FileIdentity::of(&output) }
+            OutputPlace { own, there: FileIdentity::of(&output) }
         };
         let by_rename = || {
             fs::write(&theirs, "theirs").unwrap();

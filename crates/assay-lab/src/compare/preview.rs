@@ -6,7 +6,7 @@
 use super::lead::{bench_of, build_of};
 use super::revisions::Repository;
 use super::sides::What;
-use super::spec::{FEWEST_ROTATIONS, Spec, effort, visits_per_round};
+use super::spec::{AskedEffort, FEWEST_ROTATIONS, Spec, effort, visits_per_round};
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::stats::quantile::median;
@@ -25,7 +25,7 @@ pub struct PreviewRequest<'a> {
     /// Where the user is.
     pub folder: &'a Path,
     /// Rotations and rounds that were asked for.
-    pub asked: (Option<u32>, Option<u32>),
+    pub asked: AskedEffort,
     /// Seconds of measuring.
     pub budget: f64,
     /// Of earlier comparisons, where there is one.
@@ -39,7 +39,7 @@ pub struct PreviewRequest<'a> {
 pub fn preview(request: &PreviewRequest<'_>) -> Result<ComparePlan> {
     let sides = sides(request)?;
     let count = sides.len() as u32;
-    let fewest = request.asked.0.unwrap_or(FEWEST_ROTATIONS);
+    let fewest = request.asked.rotations.unwrap_or(FEWEST_ROTATIONS);
     let runs = visits_per_round(fewest, count);
     let measured = request.ledger.map_or(Ok(None), |ledger| run_before(ledger, request.what))?;
     let times = TIMES.iter().map(|seconds| (*seconds, 0)).chain(measured);

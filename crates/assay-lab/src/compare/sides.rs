@@ -138,7 +138,7 @@ pub fn prepare(
             }
             inside(&repository, build)?;
             for revision in revisions {
-                let side = of_revision(&repository, &revision, (build, bench), keeping, &mut ready, on)?;
+                let side = of_revision(&repository, &revision, build, bench, keeping, &mut ready, on)?;
                 ready.sides.push(side);
             }
             apart(&ready.sides)?;
@@ -234,7 +234,8 @@ fn revisions(
 fn of_revision(
     repository: &Repository,
     revision: &Revision,
-    (build, bench): (&str, &str),
+    build: &str,
+    bench: &str,
     keeping: Keeping<'_>,
     ready: &mut ReadySides,
     on: &mut dyn FnMut(Event),

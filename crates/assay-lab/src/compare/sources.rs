@@ -27,7 +27,7 @@ const FLAGS_OF_CARGO: [&str; 4] = ["profile", "lints", "bench", "badges"];
 
 /// What a file that differs says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum FileRole {
     Source,
     Document,
     Build,
@@ -54,14 +54,14 @@ pub fn changed_definitions(commits: [&str; 2], folders: [&Path; 2]) -> Result<Op
             old.zip(new)
         };
         let is_known = match role(file) {
-            Role::Source => true,
-            Role::Document => {
+            FileRole::Source => true,
+            FileRole::Document => {
                 documents.extend(file.file_name().map(|name| name.to_string_lossy().into_owned()));
                 true
             }
-            Role::Build => texts().is_some_and(|(old, new)| without_flags(&old) == without_flags(&new)),
-            Role::Cargo => texts().is_some_and(|(old, new)| is_same_but_flags(&old, &new)),
-            Role::Unknown => false,
+            FileRole::Build => texts().is_some_and(|(old, new)| without_flags(&old) == without_flags(&new)),
+            FileRole::Cargo => texts().is_some_and(|(old, new)| is_same_but_flags(&old, &new)),
+            FileRole::Unknown => false,
         };
         if !is_known {
             return Ok(None);
@@ -78,23 +78,23 @@ fn defining(name: &str) -> Option<Language> {
     Language::of(name).filter(|language| *language != Language::Zig)
 }
 
-fn role(file: &Path) -> Role {
+fn role(file: &Path) -> FileRole {
     let name = file.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
     // They make source, or say what it is, in ways of their own.
     if name == "build.rs" || file.components().any(|part| part.as_os_str() == ".cargo") {
-        return Role::Unknown;
+        return FileRole::Unknown;
     }
     if name == "Cargo.toml" {
-        Role::Cargo
+        FileRole::Cargo
     } else if defining(&name).is_some() {
-        Role::Source
+        FileRole::Source
     } else if ends(&BUILD_FILES) {
-        Role::Build
+        FileRole::Build
     } else if ends(&DOCUMENTS) {
-        Role::Document
+        FileRole::Document
     } else {
-        Role::Unknown
+        FileRole::Unknown
     }
 }
 
@@ -140,7 +140,7 @@ fn tree(root: &Path, documents: &[String]) -> Result<Option<SourceTree>> {
     for name in listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let file = PathBuf::from(OsStr::from_bytes(name));
         let name = file.to_string_lossy();
-        if role(&file) == Role::Cargo {
+        if role(&file) == FileRole::Cargo {
             let text = std::fs::read_to_string(root.join(&file)).unwrap_or_default();
             let named =
                 text.lines().filter_map(|line| line.strip_prefix("name")?.trim_start().strip_prefix('='));
@@ -178,15 +178,15 @@ mod tests {
     fn a_file_that_source_may_be_made_from_makes_all_unknown() {
         let of = |file: &str| role(Path::new(file));
         for (file, expected) in [
-            ("src/a.cc", Role::Source),
-            ("src/lib.rs", Role::Source),
-            ("README.md", Role::Document),
-            ("doc/a.svg", Role::Document),
-            ("notes.txt", Role::Document),
-            ("CMakeLists.txt", Role::Build),
-            ("src/Makefile", Role::Build),
-            ("GNUmakefile", Role::Build),
-            ("a/Cargo.toml", Role::Cargo),
+            ("src/a.cc", FileRole::Source),
+            ("src/lib.rs", FileRole::Source),
+            ("README.md", FileRole::Document),
+            ("doc/a.svg", FileRole::Document),
+            ("notes.txt", FileRole::Document),
+            ("CMakeLists.txt", FileRole::Build),
+            ("src/Makefile", FileRole::Build),
+            ("GNUmakefile", FileRole::Build),
+            ("a/Cargo.toml", FileRole::Cargo),
         ] {
             assert_eq!(of(file), expected, "{file}");
         }
@@ -200,7 +200,7 @@ mod tests {
             ".cargo/config.toml",
             "a.h.in",
         ] {
-            assert_eq!(of(file), Role::Unknown, "{file}");
+            assert_eq!(of(file), FileRole::Unknown, "{file}");
         }
     }
 

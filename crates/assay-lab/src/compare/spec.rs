@@ -60,6 +60,15 @@ pub fn visits_per_round(rotations: u32, sides: u32) -> u64 {
     (1 + u64::from(rotations) * PHASES.len() as u64) * u64::from(sides)
 }
 
+/// What the user asks of how a budget is spent; none: it is shared out by what visits take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AskedEffort {
+    /// Shuffles.
+    pub rotations: Option<u32>,
+    /// Passes over all placements, at most.
+    pub rounds: Option<u32>,
+}
+
 /// How a budget is spent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effort {
@@ -84,18 +93,13 @@ const MOST_ROUNDS: u32 = 12;
 ///
 /// Input: seconds; what one visit took; rotations and rounds asked for, if any. Returns `None` if not even the fewest rotations fit
 /// once, with nothing asked for.
-pub fn effort(
-    budget: f64,
-    visit_seconds: f64,
-    (rotations, rounds): (Option<u32>, Option<u32>),
-    sides: u32,
-) -> Option<Effort> {
-    let most = rounds.unwrap_or(MOST_ROUNDS);
+pub fn effort(budget: f64, visit_seconds: f64, asked: AskedEffort, sides: u32) -> Option<Effort> {
+    let most = asked.rounds.unwrap_or(MOST_ROUNDS);
     let rounds_of = |rotations: u32| {
         let round = visits_per_round(rotations, sides) as f64 * visit_seconds.max(SHORTEST_VISIT);
         (budget / round).floor() as u32
     };
-    let candidates = match rotations {
+    let candidates = match asked.rotations {
         Some(asked) => asked..=asked,
         None => FEWEST_ROTATIONS..=ROTATIONS,
     };
@@ -117,7 +121,7 @@ mod tests {
     fn rotations_come_before_rounds() {
         // 66 visits per round of 8 rotations.
         let of = |budget, visit| {
-            effort(budget, visit, (None, None), 2).map(|found| (found.rotations, found.rounds))
+            effort(budget, visit, AskedEffort::default(), 2).map(|found| (found.rotations, found.rounds))
         };
         assert_eq!(of(660.0, 1.0), Some((8, 10)));
         assert_eq!(of(132.0, 1.0), Some((8, 2)));
@@ -134,10 +138,11 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_is_kept() {
-        let found = effort(660.0, 1.0, (Some(16), None), 2).unwrap();
+        let of_rotations = |rotations| AskedEffort { rotations: Some(rotations), rounds: None };
+        let found = effort(660.0, 1.0, of_rotations(16), 2).unwrap();
         assert_eq!((found.rotations, found.rounds, found.looks), (16, 5, vec![3, 5]));
-        assert_eq!(effort(100.0, 1.0, (Some(16), None), 2), None);
-        assert_eq!(effort(660.0, 1.0, (Some(8), None), 1).unwrap().rounds, 12);
-        assert_eq!(effort(200.0, 1.0, (None, None), 2).unwrap().looks, [3]);
+        assert_eq!(effort(100.0, 1.0, of_rotations(16), 2), None);
+        assert_eq!(effort(660.0, 1.0, of_rotations(8), 1).unwrap().rounds, 12);
+        assert_eq!(effort(200.0, 1.0, AskedEffort::default(), 2).unwrap().looks, [3]);
     }
 }

@@ -42,7 +42,7 @@ pub struct CalledVariants {
 /// The processor's lock cannot be taken.
 pub fn by_itself(
     programs: &[(&BuiltProgram, &str)],
-    laid: &[(usize, Laid)],
+    laid: &[Laid],
     clock: Clock,
     options: &StartOptions,
     on: &mut dyn FnMut(Event),
@@ -56,7 +56,7 @@ pub fn by_itself(
         };
         let found = StartedVariant::start(&built.path, &[], name, options).and_then(|mut started| {
             let found: Result<Vec<TracedCell>, _> =
-                laid.iter().map(|(input, laid)| cell(&mut started, laid, *input, clock)).collect();
+                laid.iter().map(|laid| cell(&mut started, laid, clock)).collect();
             started.stop().and(found)
         });
         match found {
@@ -72,26 +72,21 @@ pub fn by_itself(
     Ok(called)
 }
 
-fn cell(
-    started: &mut StartedVariant,
-    laid: &Laid,
-    input: usize,
-    clock: Clock,
-) -> Result<TracedCell, ProgramFault> {
-    started.load(laid, input)?;
-    let answers = started.answers(laid, input)?;
-    let pages = started.pages(laid, input)?;
-    let times = started.times(laid, input)?;
-    let call_ns = started.call_ns(Which::Probe, input)?;
-    let new_pages = started.new_pages(input)?;
-    let walks = started.walk_times(laid, input, call_ns)?;
+fn cell(started: &mut StartedVariant, laid: &Laid, clock: Clock) -> Result<TracedCell, ProgramFault> {
+    started.load(laid)?;
+    let answers = started.answers(laid)?;
+    let pages = started.pages(laid)?;
+    let times = started.times(laid)?;
+    let call_ns = started.call_ns(Which::Probe, laid.input)?;
+    let new_pages = started.new_pages(laid.input)?;
+    let walks = started.walk_times(laid, call_ns)?;
     let own_bytes = started.own_bytes();
     let (wall, cpu) = started.region_ns();
     let region_ns = if clock == Clock::Wall { wall } else { cpu };
     let sample = PlannedSample { call_ns, region_ns, ..PlannedSample::default() };
     let (kind, sample, answers) = (Some(started.kind), Some(sample), Some(answers));
     Ok(TracedCell {
-        input,
+        input: laid.input,
         kind,
         answers,
         pages,
@@ -105,16 +100,16 @@ fn cell(
 }
 
 /// Calls per sample are one number for all cells of an input, as `assay run` chooses it.
-fn sampled(cells: &mut [TracedCell], laid: &[(usize, Laid)]) {
-    for (input, laid) in laid {
+fn sampled(cells: &mut [TracedCell], laid: &[Laid]) {
+    for laid in laid {
         let own: Vec<f64> = cells
             .iter()
-            .filter(|cell| cell.input == *input)
+            .filter(|cell| cell.input == laid.input)
             .filter_map(|cell| Some(cell.sample?.call_ns))
             .collect();
         let iterations = tune::iterations(&own);
         let probe = &laid.specimen.probe;
-        for cell in cells.iter_mut().filter(|cell| cell.input == *input) {
+        for cell in cells.iter_mut().filter(|cell| cell.input == laid.input) {
             let pieces = if cell.kind.is_some_and(VariantKind::is_windowed) {
                 probe.windows.len().max(1) as f64
             } else {
@@ -129,20 +124,28 @@ fn sampled(cells: &mut [TracedCell], laid: &[(usize, Laid)]) {
     }
 }
 
+/// How far the tracing of an examination may go.
+#[derive(Clone, Copy, Debug)]
+pub struct TracingLimits<'a> {
+    /// The plugin, where it is not the lab's own.
+    pub plugin: Option<&'a Path>,
+    /// For all cells together.
+    pub seconds: f64,
+}
+
 /// What each cell executes, as far as the emulator and the time allow.
 ///
 /// `capped` builds a program for the emulator, which lacks some instructions.
 pub fn trace_all(
-    (plugin, seconds): (Option<&Path>, f64),
+    limits: TracingLimits<'_>,
     built: &[BuiltProgram],
     capped: &dyn Fn(&BuiltProgram) -> Option<PathBuf>,
-    laid: &[(usize, Laid)],
+    laid: &[Laid],
     options: &StartOptions,
     facts: &mut ExperimentFacts,
     notes: &mut Notes,
 ) {
-    let deadline = Instant::now() + Duration::from_secs_f64(seconds);
-    let inputs: Vec<(usize, &Laid)> = laid.iter().map(|(input, laid)| (*input, laid)).collect();
+    let deadline = Instant::now() + Duration::from_secs_f64(limits.seconds);
     let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     let mut seen = 0;
     for (program, variant) in programs(facts, built) {
@@ -153,7 +156,7 @@ pub fn trace_all(
                 .or_default() += 1;
             continue;
         }
-        let try_it = |path: &Path| traced::walk(path, &variant, &inputs, options, plugin, left);
+        let try_it = |path: &Path| traced::walk(path, &variant, laid, options, limits.plugin, left);
         let mut walked = try_it(&program.path);
         if walked.stopped.as_ref().is_some_and(|stopped| stopped.lacks_instruction)
             && let Some(capped) = capped(program)

@@ -40,6 +40,8 @@ const WALKING_NS: f64 = 200e6;
 /// The pieces of an input in files, where a measured program finds them.
 #[derive(Clone, Debug)]
 pub struct Laid {
+    /// Number of the input in the experiment.
+    pub input: usize,
     /// The pieces.
     pub specimen: Specimen,
     /// The files of whole, half, other, probe and one.
@@ -83,7 +85,7 @@ impl Laid {
         seconds: &[(String, Vec<u8>)],
     ) -> std::io::Result<Laid> {
         let files = Which::ALL.map(|which| folder.join(which.id(input).to_string()));
-        let laid = Laid { specimen, files };
+        let laid = Laid { input, specimen, files };
         for which in Which::ALL {
             if let Some(piece) = laid.piece(which) {
                 let file = &laid.files[which as usize];
@@ -109,10 +111,10 @@ impl Laid {
     }
 
     /// The request that loads a piece.
-    pub fn load(&self, which: Which, input: usize) -> Option<Request> {
+    pub fn load(&self, which: Which) -> Option<Request> {
         let piece = self.piece(which)?;
         Some(Request::Load {
-            id: which.id(input),
+            id: which.id(self.input),
             size: piece.bytes.len() as u64,
             units: piece.units,
             windows: piece.windows.clone(),
@@ -176,9 +178,9 @@ impl StartedVariant {
     ///
     /// # Errors
     /// Any fault.
-    pub fn load(&mut self, laid: &Laid, input: usize) -> Result<(), ProgramFault> {
+    pub fn load(&mut self, laid: &Laid) -> Result<(), ProgramFault> {
         for which in Which::ALL {
-            if let Some(request) = laid.load(which, input) {
+            if let Some(request) = laid.load(which) {
                 self.worker.load(&request)?;
             }
         }
@@ -189,9 +191,9 @@ impl StartedVariant {
     ///
     /// # Errors
     /// Any fault.
-    pub fn answers(&mut self, laid: &Laid, input: usize) -> Result<Answers, ProgramFault> {
+    pub fn answers(&mut self, laid: &Laid) -> Result<Answers, ProgramFault> {
         let mut answer = |which: Which| match laid.piece(which) {
-            Some(_) => self.worker.answer(self.variant, which.id(input)).map(|(whole, _)| Some(whole)),
+            Some(_) => self.worker.answer(self.variant, which.id(laid.input)).map(|(whole, _)| Some(whole)),
             None => Ok(None),
         };
         let whole = answer(Which::Whole)?.expect("there is always a beginning");
@@ -202,23 +204,23 @@ impl StartedVariant {
     ///
     /// # Errors
     /// Any fault.
-    pub fn pages(&mut self, laid: &Laid, input: usize) -> Result<Option<Pages>, ProgramFault> {
-        let first = self.pages_once(laid, input)?;
+    pub fn pages(&mut self, laid: &Laid) -> Result<Option<Pages>, ProgramFault> {
+        let first = self.pages_once(laid)?;
         // Reading nothing is a fault, so it is confirmed by a second look.
         match first {
-            Some(Pages { read: 0, .. }) => self.pages_once(laid, input),
+            Some(Pages { read: 0, .. }) => self.pages_once(laid),
             first => Ok(first),
         }
     }
 
-    fn pages_once(&mut self, laid: &Laid, input: usize) -> Result<Option<Pages>, ProgramFault> {
+    fn pages_once(&mut self, laid: &Laid) -> Result<Option<Pages>, ProgramFault> {
         let file = &laid.files[Which::Whole as usize];
         if !forget_accesses(self.worker.id()) {
             return Ok(None);
         }
         // Before the first call nothing can have been read, or the kernel's notes mean something else here.
         let before = referenced(self.worker.id(), file);
-        self.walk(Which::Whole.id(input), 0, 1, 1)?;
+        self.walk(Which::Whole.id(laid.input), 0, 1, 1)?;
         let after = referenced(self.worker.id(), file);
         Ok(before
             .zip(after)
@@ -263,12 +265,12 @@ impl StartedVariant {
     ///
     /// # Errors
     /// Any fault.
-    pub fn times(&mut self, laid: &Laid, input: usize) -> Result<Option<GrowthTimes>, ProgramFault> {
+    pub fn times(&mut self, laid: &Laid) -> Result<Option<GrowthTimes>, ProgramFault> {
         if laid.piece(Which::Half).is_none() {
             return Ok(None);
         }
-        let half_ns = self.call_ns(Which::Half, input)?;
-        let ns = self.call_ns(Which::Whole, input)?;
+        let half_ns = self.call_ns(Which::Half, laid.input)?;
+        let ns = self.call_ns(Which::Whole, laid.input)?;
         Ok(Some(GrowthTimes { sizes: laid.sizes(), ns, half_ns }))
     }
 
@@ -302,12 +304,7 @@ impl StartedVariant {
     ///
     /// # Errors
     /// Any fault.
-    pub fn walk_times(
-        &mut self,
-        laid: &Laid,
-        input: usize,
-        call_ns: f64,
-    ) -> Result<Option<WalkTimes>, ProgramFault> {
+    pub fn walk_times(&mut self, laid: &Laid, call_ns: f64) -> Result<Option<WalkTimes>, ProgramFault> {
         let other_work = CallUsage { state: CacheState::ColdCode, ..CallUsage::default() };
         let calls = self.worker.variants.iter().find(|known| known.kind == VariantKind::Call);
         let scrambler = match self.kind {
@@ -325,7 +322,7 @@ impl StartedVariant {
         }
         let hot = CallUsage::default();
         let one = |usage| VisitRequest {
-            input: Which::One.id(input),
+            input: Which::One.id(laid.input),
             window: 0,
             iterations: 1,
             warmup: 0,
@@ -334,7 +331,7 @@ impl StartedVariant {
         };
         let samples = LATER_WALKS + 1;
         let walk = VisitRequest {
-            input: Which::Probe.id(input),
+            input: Which::Probe.id(laid.input),
             window: 0,
             iterations,
             warmup: 0,

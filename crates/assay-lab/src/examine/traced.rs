@@ -99,11 +99,19 @@ pub struct NotTraced {
     pub reason: String,
 }
 
+/// An input all of whose passes were asked for.
+struct AskedPasses<'a> {
+    laid: &'a Laid,
+    /// Units of the single windows.
+    windows: Vec<u64>,
+    kind: VariantKind,
+}
+
 /// Walks one variant through its inputs.
 pub fn walk(
     program: &Path,
     variant: &str,
-    inputs: &[(usize, &Laid)],
+    inputs: &[Laid],
     options: &StartOptions,
     plugin: Option<&Path>,
     time_limit: Duration,
@@ -123,12 +131,13 @@ pub fn walk(
     let spoken =
         StartedVariant::start(program, session.prefix(), variant, options).and_then(|mut started| {
             let kind = started.kind;
-            for (input, laid) in inputs {
+            for laid in inputs {
                 if begun.elapsed() > time_limit {
                     break;
                 }
-                started.load(laid, *input)?;
-                asked_for.push((*input, converse(&mut started, laid, *input)?, kind));
+                started.load(laid)?;
+                let windows = converse(&mut started, laid)?;
+                asked_for.push(AskedPasses { laid, windows, kind });
             }
             started.stop()
         });
@@ -147,13 +156,8 @@ pub fn walk(
         }
     };
     let Some(process) = process else { return stopped(false, "the tracer saw no process".to_owned()) };
-    let work = asked_for
-        .iter()
-        .filter_map(|(input, windows, kind)| {
-            let laid = inputs.iter().find(|(number, _)| number == input)?.1;
-            Some((*input, read(&process, laid, *input, windows, *kind)?))
-        })
-        .collect();
+    let work =
+        asked_for.iter().filter_map(|asked| Some((asked.laid.input, read(&process, asked)?))).collect();
     WalkedProgram { work, stopped: said }
 }
 
@@ -162,7 +166,8 @@ fn stopped(lacks_instruction: bool, reason: String) -> WalkedProgram {
 }
 
 /// Asks for all passes over one input; returns the units of the single windows.
-fn converse(started: &mut StartedVariant, laid: &Laid, input: usize) -> Result<Vec<u64>, ProgramFault> {
+fn converse(started: &mut StartedVariant, laid: &Laid) -> Result<Vec<u64>, ProgramFault> {
+    let input = laid.input;
     if started.kind == VariantKind::Prepared {
         // Its marks part what loading executed from what preparing the beginning does.
         started.walk(Which::Probe.id(input), 0, 0, 1)?;
@@ -191,13 +196,9 @@ fn converse(started: &mut StartedVariant, laid: &Laid, input: usize) -> Result<V
 }
 
 /// What the passes over one input come to; none where one is missing.
-fn read(
-    process: &ProcessTrace<MarkWatcher>,
-    laid: &Laid,
-    input: usize,
-    windows: &[u64],
-    kind: VariantKind,
-) -> Option<ExecutedCounts> {
+fn read(process: &ProcessTrace<MarkWatcher>, asked: &AskedPasses<'_>) -> Option<ExecutedCounts> {
+    let &AskedPasses { laid, ref windows, kind } = asked;
+    let input = laid.input;
     let counts = |which: Which| -> Vec<&RegionCounts> {
         process.regions.iter().filter(|region| region.input == which.id(input)).collect()
     };

@@ -43,24 +43,35 @@ const COUNTED_UNITS: f64 = 40_000.0;
 /// Standard deviations by which counts must differ beyond the margin to be called different.
 const DEVIATIONS: f64 = 3.0;
 
+/// The input that stands for the recorded one.
+#[derive(Clone, Copy, Debug)]
+pub struct FittedInput<'a> {
+    /// What makes it.
+    pub generator: &'a Generator,
+    /// Units to make.
+    pub units: u64,
+    /// What they are drawn from.
+    pub seed: u64,
+}
+
 /// Measures the variants on both inputs.
 ///
-/// Input: how a campaign is asked for, its experiment giving variants, builds and budget; the recorded file; the fit, the
-/// units to make and the margin.
+/// Input: how a campaign is asked for, its experiment giving variants, builds and budget; the recorded file; the fit and
+/// the margin.
 ///
 /// # Errors
 /// As of [`campaign::run`]; an experiment none of whose inputs have the format.
 pub fn measure(
     asked: &campaign::CampaignRequest,
     recorded: &Path,
-    (generator, units, seed): (&Generator, u64, u64),
+    fitted: FittedInput<'_>,
     margin: f64,
     events: &mut dyn FnMut(Event),
 ) -> Result<Variants> {
     let mut outline = prepare::outline(asked)?;
     mark::claim(&asked.store)?;
     let folder = asked.store.join("fit");
-    outline.experiment.inputs = inputs(&outline.experiment, recorded, &folder, (generator, units, seed))?;
+    outline.experiment.inputs = inputs(&outline.experiment, recorded, &folder, fitted)?;
     outline.experiment.claims.clear();
     // Whether variants differ from each other, which is what ends a campaign early, is not the question here.
     let placement = &mut outline.experiment.placement;
@@ -118,22 +129,23 @@ fn inputs(
     experiment: &Experiment,
     recorded: &Path,
     folder: &Path,
-    (generator, units, seed): (&Generator, u64, u64),
+    fitted: FittedInput<'_>,
 ) -> Result<Vec<InputSpec>> {
-    let like = like(experiment, generator.format())?;
+    let like = like(experiment, fitted.generator.format())?;
+    let FittedInput { generator, units, seed } = fitted;
     let generated =
         InputSource::Generated { generator: generator.clone(), units, seed, distinct_units: None };
-    let path = dealt(recorded, folder, (like.format, like.window_units))?.display().to_string();
+    let path = dealt(recorded, folder, like)?.display().to_string();
     let make =
         |name: &str, source| InputSpec { name: name.to_owned(), description: None, source, ..like.clone() };
     Ok(vec![make(RECORDED, InputSource::Recorded { path }), make(FITTED, generated)])
 }
 
-/// The file of the recorded windows dealt out, named by its content.
-fn dealt(recorded: &Path, folder: &Path, (format, window_units): (Format, u64)) -> Result<PathBuf> {
+/// The file of the recorded windows, cut as those of an input like it and dealt out, named by its content.
+fn dealt(recorded: &Path, folder: &Path, like: &InputSpec) -> Result<PathBuf> {
     let bytes =
         given::read(recorded, given::DATA).with_context(|| format!("cannot read {}", recorded.display()))?;
-    let bytes = deal(&bytes, format, window_units).expect("it was read in this format before");
+    let bytes = deal(&bytes, like.format, like.window_units).expect("it was read in this format before");
     let path = folder.join(format!("{}.dealt", digest(&bytes)));
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     assay_linux::output::write(&path, &bytes).with_context(|| format!("cannot write {}", path.display()))?;

@@ -1,9 +1,9 @@
 //! What the ledger knows of both sides of a step, and the sentence that says it. What is not known is not claimed: facts that
 //! differ stand beside the step, and none is called its cause.
 
-use super::code::{self, Binaries};
-use super::runs::{CampaignData, RunData, Runs};
-use super::series::{Series, SeriesKey};
+use super::code::{self, CampaignBuild, KeptBinaries};
+use super::runs::{CampaignData, RecordedRuns, RunData};
+use super::series::{BuildName, Series, SeriesKey};
 use assay_pure::words;
 use assay_report::history::page::{ChangeCause, ChangePoint, KnownFact, SeriesKind};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use serde_json::Value;
 const BESIDE: usize = 2;
 
 /// Adds causes and sentences to all changes; steps of the plain link that the code has too are told of the code alone.
-pub fn tell(series: &mut [Series], read: &Runs, binaries: &Binaries) {
+pub fn tell(series: &mut [Series], read: &RecordedRuns, binaries: &KeptBinaries) {
     let of_code: Vec<(SeriesKey, ChangePoint)> = series
         .iter()
         .filter(|one| one.key.kind == SeriesKind::Contrast)
@@ -44,16 +44,19 @@ pub fn tell(series: &mut [Series], read: &Runs, binaries: &Binaries) {
         }
         one.page.changes = changes;
     }
-    let steps: Vec<Step> = series
+    let steps: Vec<VariantTimeStep> = series
         .iter()
         .filter(|one| one.key.kind == SeriesKind::Time)
         .flat_map(|one| {
-            one.page.changes.iter().map(|change| Step { key: one.key.clone(), change: change.clone() })
+            one.page
+                .changes
+                .iter()
+                .map(|change| VariantTimeStep { key: one.key.clone(), change: change.clone() })
         })
         .collect();
     for one in series {
         for change in &mut one.page.changes {
-            let here = |step: &&Step| machine(&step.change) == machine(change);
+            let here = |step: &&VariantTimeStep| machine(&step.change) == machine(change);
             if let Some(step) = steps.iter().filter(here).find(|step| step.is_alike(&one.key, change)) {
                 change.causes.insert(0, step.cause(read));
             }
@@ -65,12 +68,12 @@ pub fn tell(series: &mut [Series], read: &Runs, binaries: &Binaries) {
 }
 
 /// A step of a variant's time.
-struct Step {
+struct VariantTimeStep {
     key: SeriesKey,
     change: ChangePoint,
 }
 
-impl Step {
+impl VariantTimeStep {
     /// Whether it speaks for another reason than the code of a step of another variant in the same build on the same input: as large
     /// within a factor of two, at most so many runs away, and its own machine code is the same on both sides.
     fn is_alike(&self, key: &SeriesKey, change: &ChangePoint) -> bool {
@@ -85,7 +88,7 @@ impl Step {
             && self.change.causes.iter().any(same_code)
     }
 
-    fn cause(&self, read: &Runs) -> ChangeCause {
+    fn cause(&self, read: &RecordedRuns) -> ChangeCause {
         let run = &read.runs[self.change.at].page;
         let text = format!(
             "{} stepped by {} from run {} on with the same machine code, so the machine may have changed",
@@ -97,7 +100,7 @@ impl Step {
     }
 }
 
-fn campaign(read: &Runs, run: usize) -> Option<&CampaignData> {
+fn campaign(read: &RecordedRuns, run: usize) -> Option<&CampaignData> {
     match &read.runs[run].data {
         RunData::Campaign(campaign) => Some(campaign),
         RunData::Import(_) => None,
@@ -105,16 +108,22 @@ fn campaign(read: &Runs, run: usize) -> Option<&CampaignData> {
 }
 
 /// The build of a series at a run.
-fn build(series: &Series, run: usize) -> Option<&(String, String)> {
+fn build(series: &Series, run: usize) -> Option<&BuildName> {
     series.page.points.iter().zip(&series.builds).find(|(point, _)| point.run == run).map(|(_, build)| build)
 }
 
-fn causes(series: &Series, change: &ChangePoint, read: &Runs, binaries: &Binaries) -> Vec<ChangeCause> {
+fn causes(
+    series: &Series,
+    change: &ChangePoint,
+    read: &RecordedRuns,
+    binaries: &KeptBinaries,
+) -> Vec<ChangeCause> {
     let mut found = Vec::new();
     let revisions = [change.before, change.at].map(|run| read.runs[run].page.revision.clone());
     if let (Some(before), Some(at)) = (campaign(read, change.before), campaign(read, change.at)) {
         if let (Some(old), Some(new)) = (build(series, change.before), build(series, change.at)) {
-            found.extend(built(series, (before, old), (at, new), binaries));
+            let of = |campaign, build| CampaignBuild { campaign, build };
+            found.extend(built(series, of(before, old), of(at, new), binaries));
         }
         found.extend(surroundings(before, at));
     }
@@ -136,14 +145,15 @@ fn short(revision: &str) -> String {
 /// Compiler, flags, sources, machine code, input.
 fn built(
     series: &Series,
-    before: (&CampaignData, &(String, String)),
-    at: (&CampaignData, &(String, String)),
-    binaries: &Binaries,
+    before: CampaignBuild<'_>,
+    at: CampaignBuild<'_>,
+    binaries: &KeptBinaries,
 ) -> Vec<ChangeCause> {
     let mut found = Vec::new();
     let mut add = |fact, differs, text: String| found.push(ChangeCause { fact, differs, text });
-    let compiler = |(campaign, build): (&CampaignData, &(String, String))| {
-        let known = campaign.page.machine.compilers.iter().find(|compiler| compiler.name == build.0);
+    let compiler = |of: CampaignBuild<'_>| {
+        let mut compilers = of.campaign.page.machine.compilers.iter();
+        let known = compilers.find(|compiler| compiler.name == of.build.compiler);
         known.map(|compiler| (format!("{} {}", compiler.name, compiler.version), compiler.sha256.clone()))
     };
     if let (Some(old), Some(new)) = (compiler(before), compiler(at)) {
@@ -153,15 +163,16 @@ fn built(
             add(KnownFact::Compiler, Some(true), format!("another build of the compiler {}", old.0));
         }
     }
-    let flags = |(campaign, build): (&CampaignData, &(String, String))| {
-        campaign.page.flag_sets.iter().find(|set| set.name == build.1).map(|set| set.flags.join(" "))
+    let flags = |of: CampaignBuild<'_>| {
+        let mut sets = of.campaign.page.flag_sets.iter();
+        sets.find(|set| set.name == of.build.flags).map(|set| set.flags.join(" "))
     };
     if let (Some(old), Some(new)) = (flags(before), flags(at))
         && old != new
     {
         add(KnownFact::Flags, Some(true), format!("flags `{old}` to `{new}`"));
     }
-    if let Some((differs, text)) = sources(before.0, at.0) {
+    if let Some((differs, text)) = sources(before.campaign, at.campaign) {
         add(KnownFact::Sources, Some(differs), text);
     }
     let names: Vec<&str> = [Some(&series.page.variant), series.page.baseline.as_ref()]
@@ -177,7 +188,7 @@ fn built(
         let content = |campaign: &CampaignData| {
             campaign.page.inputs.iter().find(|known| known.name == *input).map(|known| known.digest.clone())
         };
-        if let (Some(old), Some(new)) = (content(before.0), content(at.0))
+        if let (Some(old), Some(new)) = (content(before.campaign), content(at.campaign))
             && old != new
         {
             add(KnownFact::Input, Some(true), format!("the input {input} has different content"));
@@ -244,7 +255,7 @@ fn other_keys(before: &Value, at: &Value) -> Vec<String> {
 }
 
 /// "b / a, mixed: +3.1 % (+2.9 % to +3.3 %) from run 6 on (2026-11-06): compiler gcc-12 12.2.0 to gcc-13 13.1.0, …"
-fn sentence(series: &Series, change: &ChangePoint, read: &Runs) -> String {
+fn sentence(series: &Series, change: &ChangePoint, read: &RecordedRuns) -> String {
     let run = &read.runs[change.at].page;
     let day = run.at.split('T').next().unwrap_or_default();
     let step = words::fine_change(change.ratio);
@@ -312,7 +323,8 @@ mod tests {
         let time = |variant: &str| key(variant, SeriesKind::Time);
         let four = (time("four"), step(8, 1.135, false));
         let alike = |variant: &str, at, ratio, same_code| {
-            Step { key: time(variant), change: step(at, ratio, same_code) }.is_alike(&four.0, &four.1)
+            VariantTimeStep { key: time(variant), change: step(at, ratio, same_code) }
+                .is_alike(&four.0, &four.1)
         };
         assert!(alike("loop", 7, 1.134, true) && alike("loop", 10, 1.2, true));
         assert!(!alike("loop", 7, 1.134, false), "its own code changed");
@@ -321,7 +333,7 @@ mod tests {
         assert!(!alike("loop", 11, 1.134, true), "at another time");
         assert!(!alike("four", 8, 1.135, true), "it is itself");
         let contrast = (key("four", SeriesKind::Contrast), step(8, 1.135, false));
-        let of = Step { key: time("loop"), change: step(8, 1.135, true) };
+        let of = VariantTimeStep { key: time("loop"), change: step(8, 1.135, true) };
         assert!(!of.is_alike(&contrast.0, &contrast.1), "the machine cancels out");
     }
 

@@ -4,6 +4,7 @@
 //! where the store still has both files, the code itself, whatever it is linked beside.
 
 use super::runs::CampaignData;
+use super::series::BuildName;
 use crate::store::Ledger;
 use assay_link::build::kept_artifact;
 use assay_pure::placement::across::{self, CodeChange, Reached};
@@ -22,47 +23,65 @@ pub enum SameCode {
 }
 
 /// Where binaries and what is known of them are kept. Read when it is needed, and not held.
-pub struct Binaries<'a> {
+pub struct KeptBinaries<'a> {
     /// The store.
     pub store: &'a Path,
     /// All ledgers.
     pub ledgers: &'a [Ledger],
 }
 
-impl Binaries<'_> {
+impl KeptBinaries<'_> {
     /// The size of a campaign's function; none where the ledger does not keep it.
-    fn size(&self, campaign: &CampaignData, (artifact, entry): &(String, u64)) -> Option<u64> {
-        let functions = self.ledgers[campaign.ledger].artifact_functions(artifact).ok()??;
+    fn size(&self, campaign: &CampaignData, of: &EntryPlace) -> Option<u64> {
+        let functions = self.ledgers[campaign.ledger].artifact_functions(&of.artifact).ok()??;
         let mut all = functions.as_array()?.iter();
-        all.find(|function| function["address"].as_u64() == Some(*entry))?["size"].as_u64()
+        all.find(|function| function["address"].as_u64() == Some(of.address))?["size"].as_u64()
     }
+}
+
+/// One build of a campaign.
+#[derive(Clone, Copy)]
+pub struct CampaignBuild<'a> {
+    /// The campaign.
+    pub campaign: &'a CampaignData,
+    /// The build.
+    pub build: &'a BuildName,
+}
+
+/// Where a variant's entry lies.
+#[derive(PartialEq, Eq)]
+struct EntryPlace {
+    /// Hash of the program.
+    artifact: String,
+    address: u64,
 }
 
 /// Compares a variant's code in the plain links of two campaigns.
 pub fn compare(
-    binaries: &Binaries,
+    binaries: &KeptBinaries,
     variant: &str,
-    before: (&CampaignData, &(String, String)),
-    after: (&CampaignData, &(String, String)),
+    before: CampaignBuild<'_>,
+    after: CampaignBuild<'_>,
 ) -> SameCode {
-    let place = |(campaign, build): (&CampaignData, &(String, String))| {
+    let place = |CampaignBuild { campaign, build }: CampaignBuild<'_>| {
         let of = |process: &&crate::store::ProcessRow| {
-            process.variant == variant && (&process.compiler, &process.flags) == (&build.0, &build.1)
+            process.variant == variant && process.compiler == build.compiler && process.flags == build.flags
         };
         let found = campaign.as_built.iter().find(of);
-        found.map(|process| (process.artifact.clone(), process.entry_address))
+        found.map(|process| EntryPlace { artifact: process.artifact.clone(), address: process.entry_address })
     };
     let (Some(old), Some(new)) = (place(before), place(after)) else { return SameCode::Unknown };
     if old == new {
         return SameCode::Same;
     }
-    if let (Some(one), Some(other)) = (binaries.size(before.0, &old), binaries.size(after.0, &new))
+    if let (Some(one), Some(other)) =
+        (binaries.size(before.campaign, &old), binaries.size(after.campaign, &new))
         && one != other
     {
         return SameCode::Other;
     }
     let kept = |hash: &str| kept_artifact(binaries.store, hash);
-    let (Some(one), Some(other)) = (kept(&old.0), kept(&new.0)) else {
+    let (Some(one), Some(other)) = (kept(&old.artifact), kept(&new.artifact)) else {
         return SameCode::Unknown;
     };
     let Ok(changes) = across::compare(&one, &other) else { return SameCode::Unknown };
@@ -70,7 +89,7 @@ pub fn compare(
         let at = |place: &Option<assay_pure::placement::layout::FunctionPlace>| {
             place.as_ref().map(|place| place.address)
         };
-        at(&change.old) == Some(old.1) && at(&change.new) == Some(new.1)
+        at(&change.old) == Some(old.address) && at(&change.new) == Some(new.address)
     });
     match found {
         None => SameCode::Unknown,

@@ -4,8 +4,8 @@
 //! ([`reference`]). A contrast speaks for its candidate; a time alone is judged only where no contrast speaks for the variant
 //! and its machine code is not known to be the same, since what a machine does to a time is not the code's fault.
 
-use super::code::{self, Binaries, SameCode};
-use super::runs::{LeftOut, RunData, Runs};
+use super::code::{self, CampaignBuild, KeptBinaries, SameCode};
+use super::runs::{LeftOutRun, RecordedRuns, RunData};
 use super::series::Series;
 use assay_pure::compare::Gate;
 use assay_pure::history::{
@@ -22,8 +22,8 @@ pub fn judge(
     gate: Gate,
     sensitivity: &Sensitivity,
     series: &[Series],
-    read: &Runs,
-    binaries: &Binaries,
+    read: &RecordedRuns,
+    binaries: &KeptBinaries,
 ) -> GatePage {
     let page = |reading, run, checks, notes| GatePage { gate: gate.to_string(), reading, run, checks, notes };
     let Some(newest) = read.judged() else {
@@ -69,8 +69,8 @@ struct Judged<'a> {
     /// Series that are judged.
     checks: usize,
     series: &'a [Series],
-    read: &'a Runs,
-    binaries: &'a Binaries<'a>,
+    read: &'a RecordedRuns,
+    binaries: &'a KeptBinaries<'a>,
 }
 
 fn point_at(series: &Series, run: usize) -> Option<&HistoryPoint> {
@@ -85,7 +85,7 @@ fn reading(series: &Series, point: &HistoryPoint, rounding: f64) -> LevelReading
 }
 
 /// What the newest point is compared with.
-struct Beside {
+struct GateComparison {
     found: Compared,
     /// The last run of it.
     last: usize,
@@ -95,7 +95,7 @@ struct Beside {
     unaccepted: Option<usize>,
 }
 
-impl Beside {
+impl GateComparison {
     /// How many runs it is compared with.
     fn compared(&self) -> usize {
         if self.found.spread_known { self.runs } else { 1 }
@@ -122,7 +122,7 @@ impl Judged<'_> {
         &self.read.runs[run].page.id
     }
 
-    fn beside(&self, one: &Series) -> Option<Beside> {
+    fn beside(&self, one: &Series) -> Option<GateComparison> {
         let newest = point_at(one, self.newest)?;
         let machine = |point: &HistoryPoint| self.read.runs[point.run].page.machine;
         let is_earlier = |point: &&HistoryPoint| point.run < newest.run && machine(point) == machine(newest);
@@ -134,7 +134,7 @@ impl Judged<'_> {
         let rounding = if imported { rounding(&printed) } else { 0.0 };
         let points = &earlier[chosen.runs.clone()];
         let readings: Vec<LevelReading> = points.iter().map(|point| reading(one, point, rounding)).collect();
-        Some(Beside {
+        Some(GateComparison {
             found: compare(&readings, reading(one, newest, rounding)),
             last: points.last()?.run,
             runs: points.len(),
@@ -166,7 +166,7 @@ impl Judged<'_> {
         }
     }
 
-    fn note(&self, beside: &Beside, reading: GateReading) -> String {
+    fn note(&self, beside: &GateComparison, reading: GateReading) -> String {
         let step = words::fine_change(beside.found.step.exp());
         let against = match beside.compared() {
             1 => format!("against run {}", self.id(beside.last)),
@@ -247,7 +247,7 @@ impl Judged<'_> {
         let side = |run: usize| match &self.read.runs[run].data {
             RunData::Campaign(campaign) => {
                 let at = time.page.points.iter().position(|point| point.run == run)?;
-                Some((&**campaign, &time.builds[at]))
+                Some(CampaignBuild { campaign, build: &time.builds[at] })
             }
             RunData::Import(_) => None,
         };
@@ -274,7 +274,7 @@ impl Judged<'_> {
     }
 
     /// Campaigns that began after the run that is judged, and have no figures: what they measured may be slower.
-    fn newer(&self) -> impl Iterator<Item = &LeftOut> {
+    fn newer(&self) -> impl Iterator<Item = &LeftOutRun> {
         let judged = self.read.runs[self.newest].page.unix;
         self.read.left_out.iter().filter(move |left_out| left_out.began > judged)
     }
@@ -284,7 +284,7 @@ impl Judged<'_> {
         if no_checks {
             found.push(format!("Run {} has no figure that could be judged.", self.id(self.newest)));
         }
-        for LeftOut { id, why, .. } in self.newer() {
+        for LeftOutRun { id, why, .. } in self.newer() {
             let judged = self.id(self.newest);
             found.push(format!(
                 "Campaign {id} is newer, but {why}: run {judged} was judged instead, so the gate cannot pass."
@@ -309,7 +309,7 @@ fn undecided(one: &Series, note: String) -> GateCheck {
 
 #[cfg(test)]
 mod tests {
-    use super::super::series::SeriesKey;
+    use super::super::series::{BuildName, SeriesKey};
     use super::*;
     use assay_report::history::page::HistorySeries;
     use std::path::Path;
@@ -331,7 +331,7 @@ mod tests {
             compiler: String::new(),
             flags: owned(flags),
         };
-        let builds = vec![(String::new(), owned(flags)); points.len()];
+        let builds = vec![BuildName { flags: owned(flags), ..BuildName::default() }; points.len()];
         let page = HistorySeries {
             label: format!("{} / {} {flags}", names[0], names[1]),
             kind,
@@ -348,9 +348,9 @@ mod tests {
     }
 
     fn said(series: &[Series], runs: usize) -> GatePage {
-        let read = Runs::of_days(runs);
+        let read = RecordedRuns::of_days(runs);
         let sensitivity = Sensitivity { minimum: 0.01, ..Sensitivity::default() };
-        let binaries = Binaries { store: Path::new("none"), ledgers: &[] };
+        let binaries = KeptBinaries { store: Path::new("none"), ledgers: &[] };
         judge(Gate { slower: 0.02 }, &sensitivity, series, &read, &binaries)
     }
 
@@ -416,10 +416,10 @@ mod tests {
     fn a_newer_campaign_without_figures_leaves_the_gate_undecided() {
         let quiet = [series(SeriesKind::Contrast, ["b", "a"], "", 1.0, &[1.0])];
         let said = |began: f64, why| {
-            let mut read = Runs::of_days(13);
-            read.left_out.push(LeftOut { id: 14, began, why });
+            let mut read = RecordedRuns::of_days(13);
+            read.left_out.push(LeftOutRun { id: 14, began, why });
             let sensitivity = Sensitivity { minimum: 0.01, ..Sensitivity::default() };
-            let binaries = Binaries { store: Path::new("none"), ledgers: &[] };
+            let binaries = KeptBinaries { store: Path::new("none"), ledgers: &[] };
             judge(Gate { slower: 0.02 }, &sensitivity, &quiet, &read, &binaries)
         };
         let newer = said(86_400.0 * 20.0, "did not end");

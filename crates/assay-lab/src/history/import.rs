@@ -131,13 +131,13 @@ fn changed(file: &Path) -> f64 {
 
 /// What was read of a file or folder.
 #[derive(Default)]
-struct Read {
+struct ImportedDocuments {
     documents: Vec<Document>,
     /// When the newest of them was changed, Unix seconds; a folder's own time is that of its last new entry.
     changed: f64,
 }
 
-impl Read {
+impl ImportedDocuments {
     fn add(&mut self, path: &Path, name: String) -> io::Result<()> {
         let bytes = given::read(path, MOST)?;
         let text = String::from_utf8(bytes)
@@ -152,9 +152,9 @@ impl Read {
 const MOST: u64 = 256 << 20;
 
 /// The file, or what of criterion's folder is read.
-fn documents(asked: &ImportRequest) -> Result<Read> {
+fn documents(asked: &ImportRequest) -> Result<ImportedDocuments> {
     let shown = asked.file.display();
-    let mut found = Read::default();
+    let mut found = ImportedDocuments::default();
     if asked.format != ImportFormat::Criterion {
         found
             .add(&asked.file, shown.to_string())
@@ -175,7 +175,7 @@ fn documents(asked: &ImportRequest) -> Result<Read> {
 /// criterion nests a benchmark's folder three deep.
 const DEEPEST: usize = 8;
 
-fn collect(folder: &Path, below: &str, depth: usize, found: &mut Read) -> Result<()> {
+fn collect(folder: &Path, below: &str, depth: usize, found: &mut ImportedDocuments) -> Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();

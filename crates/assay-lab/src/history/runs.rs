@@ -32,7 +32,7 @@ pub struct CampaignData {
 }
 
 /// One run.
-pub struct Run {
+pub struct RecordedRun {
     /// As shown.
     pub page: HistoryRun,
     /// Which ledger it is in, from 0.
@@ -67,7 +67,7 @@ impl KnownMachine {
 
 /// A campaign that is no run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LeftOut {
+pub struct LeftOutRun {
     /// Its number.
     pub id: i64,
     /// When it began, Unix seconds.
@@ -77,13 +77,13 @@ pub struct LeftOut {
 }
 
 /// Everything that was read.
-pub struct Runs {
+pub struct RecordedRuns {
     /// The oldest first.
-    pub runs: Vec<Run>,
+    pub runs: Vec<RecordedRun>,
     /// In the order in which they were met.
     machines: Vec<KnownMachine>,
     /// Campaigns of the first ledger that have no figures.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<LeftOutRun>,
     /// What the reader must know.
     pub warnings: Vec<String>,
     /// A fraction: the newest campaign's.
@@ -93,9 +93,9 @@ pub struct Runs {
 /// The margin where no campaign tells one.
 const MINIMUM_EFFECT: f64 = 0.01;
 
-impl Runs {
-    fn empty() -> Runs {
-        Runs {
+impl RecordedRuns {
+    fn empty() -> RecordedRuns {
+        RecordedRuns {
             runs: Vec::new(),
             machines: Vec::new(),
             left_out: Vec::new(),
@@ -127,14 +127,14 @@ impl Runs {
 
     /// The run that a gate judges: the newest campaign of the first ledger, where it has none its newest import.
     pub fn judged(&self) -> Option<usize> {
-        let own = |run: &Run| run.ledger == 0;
-        let campaign = |run: &Run| own(run) && matches!(run.data, RunData::Campaign(_));
+        let own = |run: &RecordedRun| run.ledger == 0;
+        let campaign = |run: &RecordedRun| own(run) && matches!(run.data, RunData::Campaign(_));
         self.runs.iter().rposition(campaign).or_else(|| self.runs.iter().rposition(own))
     }
 
     /// Whether two runs should have the same series: they are of the same ledger, machine and tool.
     pub fn are_alike(&self, one: usize, other: usize) -> bool {
-        let of = |run: &Run| (run.ledger, run.page.machine, run.page.tool.clone());
+        let of = |run: &RecordedRun| (run.ledger, run.page.machine, run.page.tool.clone());
         of(&self.runs[one]) == of(&self.runs[other])
     }
 }
@@ -158,13 +158,13 @@ fn prefixes(ledgers: &[Ledger]) -> Vec<String> {
 ///
 /// # Errors
 /// A ledger cannot be read.
-pub fn read(ledgers: &[Ledger], name: &str) -> Result<Runs> {
-    let mut read = Runs::empty();
+pub fn read(ledgers: &[Ledger], name: &str) -> Result<RecordedRuns> {
+    let mut read = RecordedRuns::empty();
     let (mut unreadable, mut seen) = (Vec::new(), BTreeSet::new());
     let (mut copies, mut imports) = (0, 0);
     for (number, (ledger, prefix)) in ledgers.iter().zip(prefixes(ledgers)).enumerate() {
         for row in ledger.campaigns_of(name)? {
-            let left_out = |why| LeftOut { id: row.id, began: row.started_at, why };
+            let left_out = |why| LeftOutRun { id: row.id, began: row.started_at, why };
             // One that runs, or was interrupted, may have a figure for half of its contrasts.
             if matches!(row.stopped, None | Some(Stopped::Interrupted)) {
                 read.left_out.extend((number == 0).then(|| left_out("did not end")));
@@ -182,7 +182,7 @@ pub fn read(ledgers: &[Ledger], name: &str) -> Result<Runs> {
             let id = format!("{prefix}{}", row.id);
             let unread = left_out("cannot be read");
             match compose::page(ledger, row.id) {
-                Ok(page) => read.add_campaign(id, (number, ledger), row, page)?,
+                Ok(page) => read.add_campaign(id, number, ledger, row, page)?,
                 Err(error) => {
                     read.left_out.extend((number == 0).then_some(unread));
                     unreadable.push(format!("{id} ({error:#})"));
@@ -227,11 +227,12 @@ fn warnings(unreadable: &[String], copies: u64, imports: u64) -> Vec<String> {
     found
 }
 
-impl Runs {
+impl RecordedRuns {
     fn add_campaign(
         &mut self,
         id: String,
-        (number, ledger): (usize, &Ledger),
+        number: usize,
+        ledger: &Ledger,
         row: CampaignRow,
         page: Page,
     ) -> Result<()> {
@@ -255,7 +256,7 @@ impl Runs {
             tool: "assay".into(),
         };
         let data = CampaignData { row, page, as_built, ledger: number };
-        self.runs.push(Run { page: run, ledger: number, data: RunData::Campaign(Box::new(data)) });
+        self.runs.push(RecordedRun { page: run, ledger: number, data: RunData::Campaign(Box::new(data)) });
         Ok(())
     }
 
@@ -274,7 +275,7 @@ impl Runs {
             changed: None,
             tool: file.tool.clone(),
         };
-        self.runs.push(Run { page: run, ledger, data: RunData::Import(import) });
+        self.runs.push(RecordedRun { page: run, ledger, data: RunData::Import(import) });
     }
 
     fn machine(&mut self, found: KnownMachine) -> usize {
@@ -300,10 +301,10 @@ fn machine_of(kept: &Value) -> KnownMachine {
 }
 
 #[cfg(test)]
-impl Runs {
+impl RecordedRuns {
     /// So many runs of one machine, a day apart, without figures.
-    pub fn of_days(count: usize) -> Runs {
-        let mut read = Runs::empty();
+    pub fn of_days(count: usize) -> RecordedRuns {
+        let mut read = RecordedRuns::empty();
         for day in 0..count {
             let file = crate::store::NewImport {
                 name: "sums".into(),

@@ -1,6 +1,6 @@
 //! Series of a history: the same contrast, time or benchmark over all runs.
 
-use super::runs::{CampaignData, RunData, Runs};
+use super::runs::{CampaignData, RecordedRuns, RunData};
 use assay_pure::experiment::Axis;
 use assay_pure::history::{FEWEST, Sensitivity, changes_by_machine, spread};
 use assay_pure::stats::quantile::median;
@@ -9,14 +9,23 @@ use assay_report::history::page::{ChangePoint, HistoryPoint, HistorySeries, Seri
 use assay_report::page::{PageCell, PageContrast};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How a variant was compiled; both empty for imports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BuildName {
+    /// The compiler's name.
+    pub compiler: String,
+    /// The flag set's name.
+    pub flags: String,
+}
+
 /// A series, and where its points come from.
 pub struct Series {
     /// What tells it from the others.
     pub key: SeriesKey,
     /// As shown.
     pub page: HistorySeries,
-    /// Build of each point: compiler and flag set by name; empty for imports.
-    pub builds: Vec<(String, String)>,
+    /// Build of each point.
+    pub builds: Vec<BuildName>,
 }
 
 /// What tells series apart, and orders them: contrasts first.
@@ -61,7 +70,7 @@ struct Naming {
 }
 
 impl Naming {
-    fn of(read: &Runs) -> Naming {
+    fn of(read: &RecordedRuns) -> Naming {
         let mut naming = Naming { compilers: false, families: true, flags: false };
         for run in &read.runs {
             let RunData::Campaign(campaign) = &run.data else { continue };
@@ -96,17 +105,17 @@ fn family(name: &str) -> &str {
 }
 
 #[derive(Default)]
-struct Gathered {
+struct SeriesPoints {
     unit: String,
     tool: String,
     points: Vec<HistoryPoint>,
-    builds: Vec<(String, String)>,
+    builds: Vec<BuildName>,
 }
 
 /// All series, contrasts first.
-pub fn all(read: &Runs) -> Vec<Series> {
+pub fn all(read: &RecordedRuns) -> Vec<Series> {
     let naming = Naming::of(read);
-    let mut found: BTreeMap<SeriesKey, Gathered> = BTreeMap::new();
+    let mut found: BTreeMap<SeriesKey, SeriesPoints> = BTreeMap::new();
     for (number, run) in read.runs.iter().enumerate() {
         match &run.data {
             RunData::Campaign(campaign) => add_campaign(&mut found, &naming, number, campaign),
@@ -132,25 +141,25 @@ fn key(kind: SeriesKind, variant: &str, baseline: &str, input: &str) -> SeriesKe
 }
 
 fn add_campaign(
-    found: &mut BTreeMap<SeriesKey, Gathered>,
+    found: &mut BTreeMap<SeriesKey, SeriesPoints>,
     naming: &Naming,
     run: usize,
     campaign: &CampaignData,
 ) {
-    let mut add = |mut key: SeriesKey, build: (&str, &str), unit: &str, point: HistoryPoint| {
+    let mut add = |mut key: SeriesKey, build: BuildName, unit: &str, point: HistoryPoint| {
         if !(point.value.is_finite() && point.value > 0.0) {
             return;
         }
-        (key.compiler, key.flags) = (naming.compiler(build.0), naming.flags(build.1));
+        (key.compiler, key.flags) = (naming.compiler(&build.compiler), naming.flags(&build.flags));
         let gathered = found.entry(key).or_default();
         gathered.unit = unit.to_owned();
         gathered.points.push(point);
-        gathered.builds.push((build.0.to_owned(), build.1.to_owned()));
+        gathered.builds.push(build);
     };
     let variants = campaign.page.contrasts.iter().filter(|contrast| contrast.axis == Axis::Variant);
     for contrast in variants {
         let PageContrast { candidate, baseline, input, compiler, flags, .. } = contrast;
-        let build = (compiler.as_str(), flags.as_str());
+        let build = BuildName { compiler: compiler.clone(), flags: flags.clone() };
         let verdict = Some(contrast.verdict);
         for (kind, ratio, verdict) in [
             (SeriesKind::Contrast, contrast.code, verdict),
@@ -164,7 +173,7 @@ fn add_campaign(
                     upper: Some(found.upper),
                     verdict,
                 };
-                add(key(kind, candidate, baseline, input), build, "ratio", point);
+                add(key(kind, candidate, baseline, input), build.clone(), "ratio", point);
             }
         }
     }
@@ -174,11 +183,12 @@ fn add_campaign(
         };
         let (lower, upper) = (Some(time.lower), Some(time.upper));
         let point = HistoryPoint { run, value: time.median, lower, upper, verdict: None };
-        add(key(SeriesKind::Time, variant, "", input), (compiler, flags), "ns", point);
+        let build = BuildName { compiler: compiler.clone(), flags: flags.clone() };
+        add(key(SeriesKind::Time, variant, "", input), build, "ns", point);
     }
 }
 
-fn add_import(found: &mut BTreeMap<SeriesKey, Gathered>, run: usize, import: &crate::store::ImportedRow) {
+fn add_import(found: &mut BTreeMap<SeriesKey, SeriesPoints>, run: usize, import: &crate::store::ImportedRow) {
     let mut by_name: BTreeMap<(&str, &str), Vec<&crate::store::ImportedFigure>> = BTreeMap::new();
     for figure in &import.file.figures {
         by_name.entry((&figure.benchmark, &figure.unit)).or_default().push(figure);
@@ -200,11 +210,11 @@ fn add_import(found: &mut BTreeMap<SeriesKey, Gathered>, run: usize, import: &cr
             upper: own.map(|own| own.1),
             verdict: None,
         });
-        gathered.builds.push((String::new(), String::new()));
+        gathered.builds.push(BuildName::default());
     }
 }
 
-fn series(key: SeriesKey, gathered: Gathered, several_inputs: bool) -> Series {
+fn series(key: SeriesKey, gathered: SeriesPoints, several_inputs: bool) -> Series {
     let mut label = match key.kind {
         SeriesKind::Contrast => format!("{} / {}", key.variant, key.baseline),
         SeriesKind::ContrastAsBuilt => format!("{} / {} as built", key.variant, key.baseline),
@@ -234,12 +244,12 @@ fn series(key: SeriesKey, gathered: Gathered, several_inputs: bool) -> Series {
 }
 
 /// Points as the search for changes takes them.
-pub fn logarithms(series: &HistorySeries, read: &Runs) -> Vec<(usize, f64)> {
+pub fn logarithms(series: &HistorySeries, read: &RecordedRuns) -> Vec<(usize, f64)> {
     series.points.iter().map(|point| (read.runs[point.run].page.machine, point.value.ln())).collect()
 }
 
 /// Looks for changes.
-pub fn examine(series: &mut Series, read: &Runs, sensitivity: &Sensitivity) {
+pub fn examine(series: &mut Series, read: &RecordedRuns, sensitivity: &Sensitivity) {
     let points = logarithms(&series.page, read);
     let most = (0..read.machines().len())
         .map(|machine| points.iter().filter(|point| point.0 == machine).count())

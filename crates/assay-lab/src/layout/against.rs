@@ -1,7 +1,7 @@
 //! What changed from one file to another.
 
 use super::program::LinkedFile;
-use super::selection::Selection;
+use super::selection::LayoutSelection;
 use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::placement::across::{self, Differing};
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 ///
 /// # Errors
 /// A file is damaged.
-pub fn compose(old: &LinkedFile, new: &LinkedFile, selection: &Selection) -> Result<FileChanges> {
+pub fn compose(old: &LinkedFile, new: &LinkedFile, selection: &LayoutSelection) -> Result<FileChanges> {
     let damaged = |error| Misuse(format!("{}, {}: {error}", old.path.display(), new.path.display()));
     let all = across::compare_linked(old.linked(), new.linked()).map_err(damaged)?;
     let wanted: Vec<FunctionChange> =

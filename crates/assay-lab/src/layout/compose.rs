@@ -3,7 +3,7 @@
 use super::against;
 use super::measured::SymbolTimes;
 use super::program::LinkedFile;
-use super::selection::Selection;
+use super::selection::LayoutSelection;
 use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::placement::facts::{self, nearest_names};
@@ -26,7 +26,7 @@ const SHORT_LOOP_BYTES: u64 = 256;
 pub fn compose(
     programs: &[LinkedFile],
     old: Option<&LinkedFile>,
-    selection: &Selection,
+    selection: &LayoutSelection,
 ) -> Result<LayoutPage> {
     let rule = front_end(&selection.cpu_id);
     let mut binaries = Vec::new();
@@ -60,7 +60,7 @@ fn rule_of(rule: FrontEnd) -> Rule {
     }
 }
 
-fn binary(program: &LinkedFile, selection: &Selection, rule: Option<FrontEnd>) -> Result<Binary> {
+fn binary(program: &LinkedFile, selection: &LayoutSelection, rule: Option<FrontEnd>) -> Result<Binary> {
     let path = program.path.display().to_string();
     let damaged = |error: assay_pure::placement::layout::LayoutError| Misuse(format!("{path}: {error}"));
     let all = facts::functions(program.linked(), |_| true).map_err(damaged)?;
@@ -211,7 +211,7 @@ fn reason(body: &LoopLayout) -> String {
     )
 }
 
-fn warnings(binaries: &[Binary], selection: &Selection) -> Vec<String> {
+fn warnings(binaries: &[Binary], selection: &LayoutSelection) -> Vec<String> {
     let mut found = Vec::new();
     for binary in binaries {
         let strange: Vec<&str> = binary

@@ -1,6 +1,7 @@
 //! What a campaign of a ledger measured of functions, by their offset in the line.
 
 use crate::campaign::compose;
+use crate::campaign::observe::VariantBuild;
 use crate::lead::Misuse;
 use crate::store::Ledger;
 use anyhow::Result;
@@ -32,7 +33,11 @@ impl SymbolTimes {
         let symbols = symbols(ledger, id)?;
         let mut by_symbol: BTreeMap<String, Vec<MeasuredVariant>> = BTreeMap::new();
         for cell in compose::page(ledger, id)?.cells {
-            let key = (cell.variant.clone(), cell.compiler.clone(), cell.flags.clone());
+            let key = VariantBuild {
+                variant: cell.variant.clone(),
+                compiler: cell.compiler.clone(),
+                flags: cell.flags.clone(),
+            };
             let Some(symbol) = symbols.get(&key).filter(|_| !cell.by_offset.is_empty()) else { continue };
             let times = cell.by_offset.iter();
             by_symbol.entry(symbol.clone()).or_default().push(MeasuredVariant {
@@ -59,11 +64,11 @@ impl SymbolTimes {
     }
 }
 
-/// The function that each (variant, compiler, flags) is: by the address at which its processes found it.
-fn symbols(ledger: &Ledger, campaign: i64) -> Result<BTreeMap<(String, String, String), String>> {
+/// The function that each variant of a build is: by the address at which its processes found it.
+fn symbols(ledger: &Ledger, campaign: i64) -> Result<BTreeMap<VariantBuild, String>> {
     let mut found = BTreeMap::new();
     for process in ledger.processes(campaign)? {
-        let key = (process.variant.clone(), process.compiler.clone(), process.flags.clone());
+        let key = VariantBuild::of(&process);
         if found.contains_key(&key) {
             continue;
         }

@@ -6,7 +6,7 @@ use wildmatch::WildMatch;
 
 /// What the page is about.
 #[derive(Default)]
-pub struct Selection {
+pub struct LayoutSelection {
     /// Only functions that fit, by their symbol or their name in the source.
     pub functions: Option<String>,
     /// The processor's name.
@@ -17,7 +17,7 @@ pub struct Selection {
     pub timed: SymbolTimes,
 }
 
-impl Selection {
+impl LayoutSelection {
     /// Whether a function is selected.
     pub fn wants(&self, symbol: &str) -> bool {
         let Some(glob) = &self.functions else { return true };

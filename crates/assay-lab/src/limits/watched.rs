@@ -176,26 +176,26 @@ pub mod scripted {
     use super::*;
 
     /// What the core's pulses show, by their number.
-    pub type Shows = fn(usize) -> Pulse;
+    pub type ScriptedPulses = fn(usize) -> Pulse;
 
     pub const OWN: Pulse = Pulse { chain_ns: 1000, wide_ns: 1600, jumps_ns: None };
     pub const SHARED: Pulse = Pulse { chain_ns: 1000, wide_ns: 2400, jumps_ns: None };
 
     /// Every window takes 100 µs, a long one 5 ms with four pulses in it.
-    pub struct Script {
-        pub shows: Shows,
+    pub struct ScriptedClocks {
+        pub shows: ScriptedPulses,
         pub pulses: usize,
         pub windows: usize,
         pub pauses: Vec<Duration>,
     }
 
-    impl Script {
-        pub fn new(shows: Shows) -> Script {
-            Script { shows, pulses: 0, windows: 0, pauses: Vec::new() }
+    impl ScriptedClocks {
+        pub fn new(shows: ScriptedPulses) -> ScriptedClocks {
+            ScriptedClocks { shows, pulses: 0, windows: 0, pauses: Vec::new() }
         }
     }
 
-    impl Clocks for Script {
+    impl Clocks for ScriptedClocks {
         fn wall(&mut self, work: impl FnOnce()) -> Option<f64> {
             work();
             self.windows += 1;
@@ -226,13 +226,13 @@ pub mod scripted {
 
 #[cfg(test)]
 mod tests {
-    use super::scripted::{OWN, SHARED, Script, Shows};
+    use super::scripted::{OWN, SHARED, ScriptedClocks, ScriptedPulses};
     use super::*;
     use std::time::Instant;
 
     /// One that has looked ten times: 400 pulses, and then those of the script.
-    fn watched(shows: Shows) -> WatchedTimer<Script> {
-        let mut watched = WatchedTimer::new(Script::new(shows));
+    fn watched(shows: ScriptedPulses) -> WatchedTimer<ScriptedClocks> {
+        let mut watched = WatchedTimer::new(ScriptedClocks::new(shows));
         for _ in 0..10 {
             watched.look();
         }
@@ -243,8 +243,9 @@ mod tests {
     #[test]
     fn one_look_is_not_enough_to_know_a_core_of_ones_own() {
         // Three of 40 pulses are too fast to be true: of 400 they are not the lowest twentieth.
-        let mut watched =
-            WatchedTimer::new(Script::new(|nth| if nth <= 3 { Pulse { wide_ns: 1300, ..OWN } } else { OWN }));
+        let mut watched = WatchedTimer::new(ScriptedClocks::new(|nth| {
+            if nth <= 3 { Pulse { wide_ns: 1300, ..OWN } } else { OWN }
+        }));
         watched.look();
         assert_eq!(watched.width(), None);
         watched.look_around();

@@ -141,7 +141,7 @@ pub fn add_chain() -> Option<&'static InstructionLoop> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::watched::scripted::{OWN, SHARED, Script, Shows};
+    use super::super::watched::scripted::{OWN, SHARED, ScriptedClocks, ScriptedPulses};
     use super::*;
     use std::time::Duration;
 
@@ -153,11 +153,14 @@ mod tests {
     }
 
     /// One that wants five windows, knows an unshared core, and whose pulses show this after the 40 of its first look.
-    fn scripted(shows: Shows) -> LimitsMeter<Script> {
-        let mut meter =
-            LimitsMeter::new(Script::new(|_| OWN), WINDOWS, Instant::now() + Duration::from_secs(600));
+    fn scripted(shows: ScriptedPulses) -> LimitsMeter<ScriptedClocks> {
+        let mut meter = LimitsMeter::new(
+            ScriptedClocks::new(|_| OWN),
+            WINDOWS,
+            Instant::now() + Duration::from_secs(600),
+        );
         meter.watched.look_around();
-        meter.watched.clocks = Script::new(shows);
+        meter.watched.clocks = ScriptedClocks::new(shows);
         meter
     }
 

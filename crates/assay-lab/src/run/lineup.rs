@@ -6,6 +6,7 @@ use super::flag::RegionCost;
 use super::round::VisitBench;
 use super::worker::{Announced, VisitRequest, Visited, Worker};
 use assay_linux::process::Launch;
+use assay_pure::compare::VisitPlacement;
 use assay_pure::experiment::matrix::Cell;
 use assay_pure::protocol::{Request, VariantKind};
 use std::collections::BTreeMap;
@@ -27,12 +28,21 @@ pub struct Subject {
     pub compiler: usize,
     /// Number on the flags axis.
     pub flags: usize,
-    /// Shuffle; None as built.
-    pub rotation: Option<u32>,
-    /// Padding; None as built.
-    pub phase_bytes: Option<u32>,
+    /// Where its code lies.
+    pub placement: VisitPlacement,
     /// Bytes of padding in its environment, which moves its stack.
     pub environment_bytes: u64,
+}
+
+/// What is compiled once: the links of one rotation differ in nothing but where it lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CompiledProgram {
+    /// Number on the compiler axis.
+    pub compiler: usize,
+    /// Number on the flags axis.
+    pub flags: usize,
+    /// Compiled for the link that the build made, not for placements.
+    pub as_built: bool,
 }
 
 impl Subject {
@@ -197,13 +207,17 @@ impl Lineup {
         result
     }
 
-    /// Per compiler, flags and object code (as built or placed): the first artifact's programs, the baseline's first.
-    pub fn one_of_each_code(&self, baseline: usize) -> BTreeMap<(usize, usize, bool), Vec<usize>> {
-        let mut chosen: BTreeMap<(usize, usize, bool), Vec<usize>> = BTreeMap::new();
+    /// The first artifact's programs of each object code, the baseline's first.
+    pub fn one_of_each_code(&self, baseline: usize) -> BTreeMap<CompiledProgram, Vec<usize>> {
+        let mut chosen: BTreeMap<CompiledProgram, Vec<usize>> = BTreeMap::new();
         for number in 0..self.len() {
             let subject = self.subject(number);
-            let group =
-                chosen.entry((subject.compiler, subject.flags, subject.rotation.is_none())).or_default();
+            let code = CompiledProgram {
+                compiler: subject.compiler,
+                flags: subject.flags,
+                as_built: subject.placement.is_as_built(),
+            };
+            let group = chosen.entry(code).or_default();
             if group.first().is_none_or(|&first| self.subject(first).artifact == subject.artifact) {
                 group.push(number);
             }

@@ -32,6 +32,17 @@ pub struct Made {
     pub samples: Range<usize>,
 }
 
+/// What a pass over visits brought.
+#[derive(Clone, Copy, Debug)]
+pub struct VisitPass {
+    /// Visits that it made.
+    pub made: usize,
+    /// Those of them that had the core for themselves.
+    pub mended: usize,
+    /// Visits of the round that are still lost.
+    pub lost: usize,
+}
+
 /// What comes after a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -54,15 +65,9 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// After a pass that mended some of the visits that it made, with so many still lost.
-    ///
-    /// `elapsed` since the round began, and what there is to spare.
-    pub fn next(
-        &mut self,
-        (mended, made): (usize, usize),
-        lost: usize,
-        (elapsed, spare): (Duration, Duration),
-    ) -> Next {
+    /// After a pass; `elapsed` since the round began, and what there is to spare.
+    pub fn next(&mut self, pass: VisitPass, elapsed: Duration, spare: Duration) -> Next {
+        let VisitPass { made, mended, lost } = pass;
         let is_first = self.first.is_none();
         let most = *self.first.get_or_insert(elapsed) + spare;
         let helps = is_first || mended * HOPELESS >= made;

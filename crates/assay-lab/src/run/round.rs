@@ -2,7 +2,7 @@
 
 use super::fault::{ProgramFault, Stage};
 use super::flag::RegionCost;
-use super::retake::{self, Made, MeasuringCore, Next, Patience};
+use super::retake::{self, Made, MeasuringCore, Next, Patience, VisitPass};
 use super::taken::TakenSample;
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::matrix::Cell;
@@ -63,6 +63,15 @@ pub struct RoundBlock {
     pub repeat: u32,
 }
 
+/// What a round's order and windows are drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RoundDraw {
+    /// The campaign's.
+    pub seed: u64,
+    /// The round's number.
+    pub round: u32,
+}
+
 /// What a round brought.
 #[derive(Debug, Default)]
 pub struct RoundOutcome {
@@ -78,7 +87,7 @@ pub struct RoundOutcome {
 
 /// What a round tells while it is walked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum RoundProgress {
     /// Visits are done, of those known so far.
     Visited {
         /// So many.
@@ -107,21 +116,21 @@ pub fn walk(
     bench: &mut dyn VisitBench,
     blocks: &[RoundBlock],
     inputs: &[InputPlan],
-    (seed, round): (u64, u32),
+    draw: RoundDraw,
     failed: &mut HashSet<Cell>,
     core: &mut MeasuringCore,
-    progress: &mut dyn FnMut(Step) -> bool,
+    progress: &mut dyn FnMut(RoundProgress) -> bool,
 ) -> RoundOutcome {
     let planned: Vec<VisitBlock> =
         blocks.iter().map(|block| VisitBlock { id: block.id, subjects: block.subjects.clone() }).collect();
     let at: HashMap<usize, usize> =
         blocks.iter().enumerate().map(|(index, block)| (block.id, index)).collect();
-    let order = plan::round(&planned, seed, round);
+    let order = plan::round(&planned, draw.seed, draw.round);
     let all: Vec<(usize, usize)> = order.iter().map(|visit| (at[&visit.block], visit.subject)).collect();
     let mut outcome = RoundOutcome { complete: true, ..RoundOutcome::default() };
     let checks = vec![Vec::new(); blocks.len()];
     let (from, out) = (&mut *bench, &mut *failed);
-    let mut walk = Walk { bench: from, blocks, inputs, seed, round, failed: out, checks, visits: Vec::new() };
+    let mut walk = RoundWalk { bench: from, blocks, inputs, draw, failed: out, checks, visits: Vec::new() };
     let begun = Instant::now();
     let mut patience = Patience::default();
     let (mut done, mut left, mut paused) = (0, all.clone(), None);
@@ -133,7 +142,7 @@ pub fn walk(
                 continue;
             }
             done += 1;
-            if !progress(Step::Visited { done, total }) {
+            if !progress(RoundProgress::Visited { done, total }) {
                 outcome.complete = false;
                 break;
             }
@@ -146,11 +155,12 @@ pub fn walk(
         patience.waited += paused.take().map_or(Duration::ZERO, |paused| paused + pass.elapsed());
         let lost = walk.lost(&all, &outcome.taken, &core.own);
         let mended = left.iter().filter(|visit| !lost.contains(visit)).count();
-        match patience.next((mended, left.len()), lost.len(), (begun.elapsed(), core.spare)) {
+        let made = VisitPass { made: left.len(), mended, lost: lost.len() };
+        match patience.next(made, begun.elapsed(), core.spare) {
             Next::Go => break,
             Next::All => left = lost,
             Next::One => {
-                if !progress(Step::Waits { visits: lost.len() as u64, waited: patience.waited }) {
+                if !progress(RoundProgress::Waits { visits: lost.len() as u64, waited: patience.waited }) {
                     outcome.complete = false;
                     break;
                 }
@@ -169,19 +179,18 @@ pub fn walk(
 }
 
 /// A round on its way.
-struct Walk<'a> {
+struct RoundWalk<'a> {
     bench: &'a mut dyn VisitBench,
     blocks: &'a [RoundBlock],
     inputs: &'a [InputPlan],
-    seed: u64,
-    round: u32,
+    draw: RoundDraw,
     failed: &'a mut HashSet<Cell>,
     /// By block: who answered what.
     checks: Vec<Vec<(usize, u64)>>,
     visits: Vec<Made>,
 }
 
-impl Walk<'_> {
+impl RoundWalk<'_> {
     /// False: its cell is out.
     fn visit(&mut self, number: usize, subject: usize, outcome: &mut RoundOutcome) -> bool {
         let block = &self.blocks[number];
@@ -191,7 +200,7 @@ impl Walk<'_> {
         }
         let plan = &self.inputs[block.input];
         let input = block.input * 64 + block.repeat as usize;
-        let start_window = plan::start_window(self.seed, self.round, input, plan.windows);
+        let start_window = plan::start_window(self.draw.seed, self.draw.round, input, plan.windows);
         let request = VisitRequest {
             input: block.input as u32,
             window: start_window,
@@ -204,7 +213,7 @@ impl Walk<'_> {
             Ok(visited) => {
                 self.checks[number].push((subject, visited.check));
                 let from = outcome.taken.len();
-                keep(outcome, self.bench, (subject, block), start_window, &visited);
+                keep(outcome, self.bench, block, subject, start_window, &visited);
                 self.visits.push(Made { visit: (number, subject), samples: from..outcome.taken.len() });
             }
             Err(fault) => {
@@ -228,7 +237,8 @@ impl Walk<'_> {
 fn keep(
     outcome: &mut RoundOutcome,
     bench: &dyn VisitBench,
-    (subject, block): (usize, &RoundBlock),
+    block: &RoundBlock,
+    subject: usize,
     start_window: u64,
     visited: &Visited,
 ) {
@@ -246,14 +256,20 @@ fn keep(
     }));
 }
 
-/// Input, repeat, kind of call, compiler and flags: whose answers must be equal. Calls that get the same windows are of one
-/// kind.
-type Comparable = (usize, u32, VariantKind, usize, usize);
+/// Visits whose answers must be equal. Calls that get the same windows are of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct AnswerGroup {
+    input: usize,
+    repeat: u32,
+    kind: VariantKind,
+    compiler: usize,
+    flags: usize,
+}
 
-fn comparable(bench: &dyn VisitBench, block: &RoundBlock, subject: usize) -> Comparable {
+fn comparable(bench: &dyn VisitBench, block: &RoundBlock, subject: usize) -> AnswerGroup {
     let cell = bench.cell(subject, block.input);
     let kind = Some(bench.kind(subject)).filter(|kind| !kind.is_windowed()).unwrap_or(VariantKind::Call);
-    (block.input, block.repeat, kind, cell.compiler, cell.flags)
+    AnswerGroup { input: block.input, repeat: block.repeat, kind, compiler: cell.compiler, flags: cell.flags }
 }
 
 fn in_table_order<'a>(
@@ -270,8 +286,8 @@ fn references(
     blocks: &[RoundBlock],
     checks: &[Vec<(usize, u64)>],
     failed: &HashSet<Cell>,
-) -> HashMap<Comparable, (usize, u64)> {
-    let mut leading: HashMap<Comparable, usize> = HashMap::new();
+) -> HashMap<AnswerGroup, (usize, u64)> {
+    let mut leading: HashMap<AnswerGroup, usize> = HashMap::new();
     for block in blocks {
         let standing = block.subjects.iter().filter(|&&s| !failed.contains(&bench.cell(s, block.input)));
         for &subject in standing {
@@ -343,6 +359,8 @@ mod tests {
     use super::super::flag::RawSample;
     use super::*;
     use assay_pure::pulse::Pulse;
+
+    const DRAW: RoundDraw = RoundDraw { seed: 7, round: 3 };
 
     /// A bench that replays a script and notes who was visited.
     struct Scripted {
@@ -424,7 +442,7 @@ mod tests {
     }
 
     fn round(bench: &mut Scripted, failed: &mut HashSet<Cell>) -> RoundOutcome {
-        walk(bench, &blocks(), &plans(), (7, 3), failed, &mut knowing(), &mut |_| true)
+        walk(bench, &blocks(), &plans(), DRAW, failed, &mut knowing(), &mut |_| true)
     }
 
     #[test]
@@ -492,10 +510,10 @@ mod tests {
                 &mut bench,
                 &blocks(),
                 &plans(),
-                (seed, 3),
+                RoundDraw { seed, round: 3 },
                 &mut failed,
                 &mut core,
-                &mut |step| !matches!(step, Step::Visited { done, .. } if done >= visits),
+                &mut |step| !matches!(step, RoundProgress::Visited { done, .. } if done >= visits),
             );
             assert!(failed.iter().all(|cell| cell.variant == 1), "{seed}, {visits}: {failed:?}");
         }
@@ -570,7 +588,7 @@ mod tests {
         // An hour: however long these visits take, it is not over.
         let mut core = MeasuringCore { spare: Duration::from_secs(3600), ..knowing() };
         let outcome =
-            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |_| true);
+            walk(&mut bench, &blocks(), &plans(), DRAW, &mut HashSet::new(), &mut core, &mut |_| true);
         assert_eq!(bench.pauses, [16, 17, 18]);
         assert_eq!(bench.visits.len(), 8 + 8 + 3 + 7);
         assert_eq!(used(&outcome), used(&round(&mut scripted(), &mut HashSet::new())));
@@ -582,11 +600,19 @@ mod tests {
             Scripted { shared: (0..1000).collect(), paused: Duration::from_millis(1500), ..scripted() };
         let mut core = MeasuringCore { spare: Duration::from_secs(2), ..knowing() };
         let outcome =
-            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |_| true);
+            walk(&mut bench, &blocks(), &plans(), DRAW, &mut HashSet::new(), &mut core, &mut |_| true);
         assert_eq!((bench.pauses.len(), core.spare, outcome.elapsed), (2, Duration::ZERO, Duration::ZERO));
         // Nothing is left for the next round.
         bench.visits.clear();
-        walk(&mut bench, &blocks(), &plans(), (7, 4), &mut HashSet::new(), &mut core, &mut |_| true);
+        walk(
+            &mut bench,
+            &blocks(),
+            &plans(),
+            RoundDraw { round: 4, ..DRAW },
+            &mut HashSet::new(),
+            &mut core,
+            &mut |_| true,
+        );
         assert_eq!(bench.pauses.len(), 3);
     }
 
@@ -605,7 +631,7 @@ mod tests {
         let mut bench = Scripted { shared: [0, 1].into(), ..scripted() };
         let mut core = MeasuringCore::default();
         let mut failed = HashSet::new();
-        let outcome = walk(&mut bench, &blocks(), &plans(), (7, 3), &mut failed, &mut core, &mut |_| true);
+        let outcome = walk(&mut bench, &blocks(), &plans(), DRAW, &mut failed, &mut core, &mut |_| true);
         assert_eq!(core.own, knowing().own);
         assert_eq!(bench.visits.len(), 10);
         assert_eq!(used(&outcome).len(), 8 * 3);
@@ -622,8 +648,8 @@ mod tests {
     fn ends_early_when_it_is_asked_to() {
         let (mut bench, mut core) = (scripted(), MeasuringCore::default());
         let outcome =
-            walk(&mut bench, &blocks(), &plans(), (7, 3), &mut HashSet::new(), &mut core, &mut |step| {
-                !matches!(step, Step::Visited { done: 3.., .. })
+            walk(&mut bench, &blocks(), &plans(), DRAW, &mut HashSet::new(), &mut core, &mut |step| {
+                !matches!(step, RoundProgress::Visited { done: 3.., .. })
             });
         assert!(!outcome.complete);
         assert_eq!(bench.visits.len(), 3);

@@ -134,7 +134,8 @@ pub struct Tuned {
 /// Tunes one input by trying it on `subjects`, one of each cell.
 pub fn input(
     bench: &mut dyn VisitBench,
-    (number, windows): (usize, u64),
+    number: usize,
+    windows: u64,
     wanted: &CallLimits,
     subjects: &[usize],
     samples: u64,
@@ -148,17 +149,18 @@ pub fn input(
         samples: 5,
         usage,
     };
-    let most_iterations = most_iterations(bench, subjects, wanted);
-    let (probed, mut faults) = probe_all(bench, subjects, &probe, (most_iterations, &wanted.fresh));
-    let iterations = iterations(&probed.call_ns).min(most_iterations).min(probed.most_fresh(&wanted.fresh));
+    let limits = CallLimits { most_iterations: most_iterations(bench, subjects, wanted), ..*wanted };
+    let (probed, mut faults) = probe_all(bench, subjects, &probe, &limits);
+    let iterations =
+        iterations(&probed.call_ns).min(limits.most_iterations).min(probed.most_fresh(&limits.fresh));
     let mut samples = samples;
     let beside = usage != CallUsage::default() || probed.state_bytes.is_some();
     if beside {
         samples = cooled_samples(&probed.call_ns, iterations, probed.sample_costs_ns, samples);
     }
     let request = VisitRequest { iterations, warmup: 0, ..probe };
-    let most = probed.most_watched(&request);
-    let (warmup, unsettled) = warm_up(bench, &probed.usable, (&request, windows, most), &mut faults);
+    let visit = WatchedVisit { request, windows, most_samples: probed.most_watched(&request) };
+    let (warmup, unsettled) = warm_up(bench, &probed.usable, &visit, &mut faults);
     // Where much warm-up is paid, more is taken from the visit.
     let samples = samples.max(warmup / 2);
     let mut visit_ns = probed.mean_ns() * iterations as f64 * (warmup + samples) as f64;
@@ -219,7 +221,7 @@ fn probe_all(
     bench: &mut dyn VisitBench,
     subjects: &[usize],
     probe: &VisitRequest,
-    limits: (u64, &FreshLimits),
+    limits: &CallLimits,
 ) -> (ProbedSubjects, Vec<(usize, ProgramFault)>) {
     let mut found = ProbedSubjects::default();
     let mut faults = Vec::new();
@@ -237,23 +239,32 @@ fn probe_all(
     (found, faults)
 }
 
+/// A visit whose samples are watched while they settle.
+struct WatchedVisit {
+    request: VisitRequest,
+    /// Of the whole input.
+    windows: u64,
+    /// Of one visit.
+    most_samples: u64,
+}
+
 /// Samples of warm-up that the slowest variant to settle needs, and whether some variant did not settle.
 fn warm_up(
     bench: &mut dyn VisitBench,
     usable: &[usize],
-    (request, windows, most): (&VisitRequest, u64, u64),
+    visit: &WatchedVisit,
     faults: &mut Vec<(usize, ProgramFault)>,
 ) -> (u64, bool) {
     let (mut warmup, mut unsettled) = (1, false);
-    if most < 4 {
+    if visit.most_samples < 4 {
         return (warmup, unsettled);
     }
     for group in variants(bench, usable) {
-        match watch(bench, usable, &group, (request, windows, most), faults) {
+        match watch(bench, usable, &group, visit, faults) {
             Watched::Settled(index) => warmup = warmup.max(index as u64),
             Watched::Unsettled => {
                 unsettled = true;
-                warmup = warmup.max(WATCHED[1].min(most) / 2);
+                warmup = warmup.max(WATCHED[1].min(visit.most_samples) / 2);
             }
             Watched::Nothing => {}
         }
@@ -305,20 +316,20 @@ fn watch(
     bench: &mut dyn VisitBench,
     all: &[usize],
     group: &[usize],
-    (request, windows, most): (&VisitRequest, u64, u64),
+    visit: &WatchedVisit,
     faults: &mut Vec<(usize, ProgramFault)>,
 ) -> Watched {
     let visits_each = WATCHED_VISITS.div_ceil(group.len() as u64);
     let mut watched = Watched::Nothing;
-    for samples in WATCHED.map(|samples| samples.min(most)) {
+    for samples in WATCHED.map(|samples| samples.min(visit.most_samples)) {
         let mut visits: Vec<Vec<f64>> = Vec::new();
         for &subject in group {
-            for visit in 0..visits_each {
+            for number in 0..visits_each {
                 if faults.iter().any(|(failed, _)| *failed == subject) {
                     break;
                 }
-                let window = windows * (visit + 1) / (visits_each + 2);
-                let request = VisitRequest { samples, window, ..*request };
+                let window = visit.windows * (number + 1) / (visits_each + 2);
+                let request = VisitRequest { samples, window, ..visit.request };
                 disturb(bench, all, subject, &request);
                 let series = net_series(bench, subject, &request)
                     .and_then(|cold| Ok((cold, net_series(bench, subject, &request)?)));
@@ -347,20 +358,21 @@ struct Probed {
     state_bytes: Option<u64>,
 }
 
-/// Probes with ever more calls, up to `most`, until they last.
+/// Probes with ever more calls, up to the limit, until they last.
 fn time_of_call(
     bench: &mut dyn VisitBench,
     subject: usize,
     probe: &VisitRequest,
-    (mut most, fresh): (u64, &FreshLimits),
+    limits: &CallLimits,
 ) -> Result<Probed, ProgramFault> {
+    let mut most = limits.most_iterations;
     let mut request = VisitRequest { ..*probe };
     loop {
         let begun = Instant::now();
         let visited = bench.visit(subject, &request)?;
         if let Some(bytes) = visited.state_bytes {
             // States that the program has too few of to tell may be as large as its figure is uncertain.
-            most = most.min(fresh.room() / (bytes + STATES_GRAIN / 1024)).max(1);
+            most = most.min(limits.fresh.room() / (bytes + STATES_GRAIN / 1024)).max(1);
         }
         let sample_costs_ns = begun.elapsed().as_nanos() as f64 / visited.samples.len().max(1) as f64;
         // Interrupted ones too: what is interrupted is long enough.
@@ -452,7 +464,7 @@ mod tests {
             let mut bench = Steady { call_ns, asked: Vec::new(), reads_elsewhere: false, state_bytes: None };
             let fresh = FreshLimits::default();
             let wanted = CallLimits { usage: CallUsage::default(), most_iterations: u64::MAX, fresh };
-            let tuned = input(&mut bench, (0, 1), &wanted, &[0], 20);
+            let tuned = input(&mut bench, 0, 1, &wanted, &[0], 20);
             let sample_ns = call_ns * tuned.plan.iterations as f64;
             let single = call_ns > LONGEST_NS && tuned.plan.iterations == 1;
             assert!(single || (100_000.0..400_000.0).contains(&sample_ns), "{call_ns}: {:?}", tuned.plan);
@@ -467,7 +479,7 @@ mod tests {
             let mut bench = Steady { call_ns, asked: Vec::new(), reads_elsewhere: false, state_bytes };
             let fresh = FreshLimits { memory, cached: 256 << 10 };
             let wanted = CallLimits { usage: CallUsage::default(), most_iterations: u64::MAX, fresh };
-            let tuned = input(&mut bench, (0, 1000), &wanted, &[0], 4);
+            let tuned = input(&mut bench, 0, 1000, &wanted, &[0], 4);
             let most = *bench.asked.iter().max().expect("it was asked");
             assert!(most == 1 || most * bytes <= memory, "{:?}", bench.asked);
             assert_eq!(tuned.state_bytes, state_bytes);
@@ -488,7 +500,8 @@ mod tests {
             let usage = CallUsage { state: CacheState::ColdData, ..CallUsage::default() };
             let tuned = input(
                 &mut bench,
-                (0, 1000),
+                0,
+                1000,
                 &CallLimits { usage, most_iterations, fresh: FreshLimits::default() },
                 &[0],
                 4,

@@ -6,7 +6,7 @@
 use super::first::Runnable;
 use super::hardware::{self, Hardware};
 use crate::compare::executed::{ExecutedCommand, words};
-use crate::store::DiaryCount;
+use crate::store::{DiaryCount, TaskName};
 use assay_pure::predict::Zoo;
 use assay_pure::stages::file::Component;
 use assay_pure::verdict::CountSource;
@@ -126,7 +126,7 @@ impl CommandCounts {
     /// As the ledger keeps it, start-up subtracted.
     pub fn row(
         &self,
-        (entrant, role): (&str, &str),
+        of: TaskName<'_>,
         artifact: Option<&str>,
         method: String,
         models: &[SimulatedPredictor],
@@ -148,8 +148,8 @@ impl CommandCounts {
         let source = if self.budget.is_some() { CountSource::Traced } else { CountSource::Counted };
         let counted = |figure: fn(&Hardware) -> u64| self.hardware.as_ref().map(figure);
         DiaryCount {
-            entrant: entrant.into(),
-            role: role.into(),
+            entrant: of.entrant.into(),
+            role: of.role.into(),
             artifact: artifact.map(str::to_owned),
             method,
             source,

@@ -13,11 +13,12 @@ use crate::compare::measure::{self, VerdictProgress, Where};
 use crate::compare::places::{Binaries, put_back};
 use crate::compare::planned;
 use crate::compare::spec::{
-    Effort, FEWEST_ROTATIONS, Method, SHORTEST_VISIT, Spec, effort, visits_per_round,
+    AskedEffort, Effort, FEWEST_ROTATIONS, Method, SHORTEST_VISIT, Spec, effort, visits_per_round,
 };
 use crate::lead::{self, Lead, Misuse, Question, hold, measuring_cpu};
 use crate::store::{
     DiaryCount, DiaryEntrant, DiaryTask, Led, Ledger, NewComparison, NewSession, SessionRow, SideRow,
+    TaskName,
 };
 use anyhow::{Result, bail};
 use assay_pure::event::Event;
@@ -65,11 +66,11 @@ pub fn run(asked: &StagesRequest, on: &mut dyn FnMut(Event)) -> Result<EndedSess
     let work = DiaryWorkspace::new(asked, cpu, on)?;
     let prepared = prepare(asked, &work, &wanted, on)?;
     let spec = spec_of(asked, &prepared, affordable(asked, &prepared, &wanted.new)?);
-    let (lead, spec) = begin_or_resume(asked, &ledger, &machine, spec, (&prepared, cpu), on)?;
+    let (lead, spec) = begin_or_resume(asked, &ledger, &machine, spec, &prepared, cpu, on)?;
     let session = lead.id;
     keep(&ledger, session, diary, &prepared)?;
     count(asked, &ledger, session, &prepared, on)?;
-    let stopped = time(asked, &ledger, (session, &spec), prepared, &work, on)?;
+    let stopped = time(asked, &ledger, session, &spec, prepared, &work, on)?;
     lead.end(&ledger, stopped)?;
     on(Event::Finished);
     Ok(EndedSession { session: Some(session), interrupted: stopped == Stopped::Interrupted })
@@ -95,7 +96,7 @@ fn refuse_strangers(asked: &StagesRequest, sessions: &[SessionRow], machine: &Va
 fn refuse_too_many(asked: &StagesRequest, wanted: &SessionPlan) -> Result<()> {
     let diary = &asked.opened.diary;
     let count = wanted.entrants.len() as u32;
-    if !asked.time || effort(diary.budget_seconds, 0.0, (diary.rotations, diary.rounds), count).is_some() {
+    if !asked.time || effort(diary.budget_seconds, 0.0, asked_effort(diary), count).is_some() {
         return Ok(());
     }
     let visits = visits_per_round(diary.rotations.unwrap_or(FEWEST_ROTATIONS), count);
@@ -110,6 +111,10 @@ fn refuse_too_many(asked: &StagesRequest, wanted: &SessionPlan) -> Result<()> {
     .into())
 }
 
+fn asked_effort(diary: &Diary) -> AskedEffort {
+    AskedEffort { rotations: diary.rotations, rounds: diary.rounds }
+}
+
 /// How the budget is spent; no round at all where nothing new can be timed.
 fn affordable(asked: &StagesRequest, prepared: &[ReadyEntrant], new: &BTreeSet<usize>) -> Result<Effort> {
     let diary = &asked.opened.diary;
@@ -122,7 +127,7 @@ fn affordable(asked: &StagesRequest, prepared: &[ReadyEntrant], new: &BTreeSet<u
     }
     let count = sides.len() as u32;
     let seconds = sides.iter().map(|ready| ready.seconds()).sum::<f64>() / f64::from(count);
-    let found = effort(diary.budget_seconds, seconds, (diary.rotations, diary.rounds), count);
+    let found = effort(diary.budget_seconds, seconds, asked_effort(diary), count);
     found.ok_or_else(|| {
         let rotations = diary.rotations.unwrap_or(FEWEST_ROTATIONS);
         let visits = visits_per_round(rotations, count);
@@ -193,7 +198,8 @@ fn begin_or_resume(
     ledger: &Ledger,
     machine: &Value,
     spec: Spec,
-    (prepared, cpu): (&[ReadyEntrant], usize),
+    prepared: &[ReadyEntrant],
+    cpu: usize,
     on: &mut dyn FnMut(Event),
 ) -> Result<(Lead, Spec)> {
     let diary = &asked.opened.diary;
@@ -278,7 +284,7 @@ fn row_of(diary: &Diary, entrant: &Entrant, ready: &ReadyEntrant, side: Option<u
     let built = ready.built.as_ref().ok();
     DiaryEntrant {
         name: entrant.name.clone(),
-        kind: if entrant.is_stage() { "stage" } else { "reference" }.into(),
+        kind: entrant.kind,
         side,
         built: json!({
             "definition": spec::definition(diary, ready.number),
@@ -324,19 +330,21 @@ fn count(
         let empty = of_role.empty_command.as_ref().map(|empty| built.places.fill(empty));
         let method = counting.method(&task.bench.command, empty.as_deref());
         let artifact = built.artifact.as_deref();
-        let (name, role) = (entrant.name.as_str(), diary.roles[task.role].name.as_str());
+        let role = TaskName { entrant: &entrant.name, role: &diary.roles[task.role].name };
         let here = done.iter().any(|row| {
-            row.entrant == name && row.role == role && row.method == method && row.failed.is_none()
+            row.entrant == role.entrant
+                && row.role == role.role
+                && row.method == method
+                && row.failed.is_none()
         });
         if !here {
-            let row = match ledger.known_diary_count(&diary.name, (name, role), artifact, &method)? {
+            let row = match ledger.known_diary_count(&diary.name, role, artifact, &method)? {
                 Some(known) => known,
-                None => {
-                    counting.count(task, empty.as_deref()).row((name, role), artifact, method, &asked.models)
-                }
+                None => counting.count(task, empty.as_deref()).row(role, artifact, method, &asked.models),
             };
             if let Some(why) = &row.failed {
-                on(Event::Failed { what: format!("counting {name} as {role}"), reason: first_line(why) });
+                let what = format!("counting {} as {}", role.entrant, role.role);
+                on(Event::Failed { what, reason: first_line(why) });
             }
             ledger.put_diary_count(session, &row)?;
         }
@@ -349,7 +357,8 @@ fn count(
 fn time(
     asked: &StagesRequest,
     ledger: &Ledger,
-    (session, spec): (i64, &Spec),
+    session: i64,
+    spec: &Spec,
     prepared: Vec<ReadyEntrant>,
     work: &DiaryWorkspace,
     on: &mut dyn FnMut(Event),

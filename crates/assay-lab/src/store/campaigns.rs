@@ -292,7 +292,7 @@ impl Ledger {
                     count.windows as i64,
                     count.method,
                     count.source.word(),
-                    count.walk,
+                    count.walk.word(),
                     count.units as i64,
                     count.instructions as i64,
                     count.branches as i64,

@@ -6,6 +6,7 @@ use super::comparisons::{NewComparison, insert_comparison, json};
 use super::ledger::{now, word};
 use anyhow::{Context, Result};
 use assay_pure::ledger::Stopped;
+use assay_pure::stages::EntrantKind;
 use assay_pure::verdict::CountSource;
 use rusqlite::{Row, params};
 use serde_json::Value;
@@ -47,8 +48,8 @@ pub struct SessionRow {
 pub struct DiaryEntrant {
     /// Its name.
     pub name: String,
-    /// `stage` or `reference`.
-    pub kind: String,
+    /// Which of the two.
+    pub kind: EntrantKind,
     /// Its number among the sides; `None`: it was not measured.
     pub side: Option<u32>,
     /// Command, flags, environment, revision, whether its links are placed.
@@ -74,6 +75,15 @@ pub struct DiaryTask {
     pub units: Option<f64>,
     /// Why it was not measured.
     pub failed: Option<String>,
+}
+
+/// What is counted: an entrant's command of one role, both by name.
+#[derive(Clone, Copy, Debug)]
+pub struct TaskName<'a> {
+    /// The stage or the reference.
+    pub entrant: &'a str,
+    /// What the command is there for.
+    pub role: &'a str,
 }
 
 /// What a command executes.
@@ -145,7 +155,7 @@ impl Ledger {
             params![
                 session,
                 entrant.name,
-                entrant.kind,
+                entrant.kind.word(),
                 entrant.side,
                 entrant.built.to_string(),
                 entrant.artifact,
@@ -238,7 +248,7 @@ impl Ledger {
              ORDER BY rowid", [session], |row| {
             Ok(DiaryEntrant {
                 name: row.get(0)?,
-                kind: row.get(1)?,
+                kind: word(row, 1, EntrantKind::of)?.expect("the schema wants one"),
                 side: row.get(2)?,
                 built: json(row, 3)?,
                 artifact: row.get(4)?,
@@ -284,7 +294,7 @@ impl Ledger {
     pub fn known_diary_count(
         &self,
         diary: &str,
-        (entrant, role): (&str, &str),
+        of: TaskName<'_>,
         artifact: Option<&str>,
         method: &str,
     ) -> Result<Option<DiaryCount>> {
@@ -293,7 +303,12 @@ impl Ledger {
              (SELECT comparison FROM diary_session WHERE diary = (SELECT id FROM diary WHERE name = ?)) \
              ORDER BY id DESC LIMIT 1"
         );
-        self.row("what was counted before", &sql, params![entrant, role, artifact, method, diary], read_count)
+        self.row(
+            "what was counted before",
+            &sql,
+            params![of.entrant, of.role, artifact, method, diary],
+            read_count,
+        )
     }
 }
 
@@ -375,7 +390,7 @@ mod tests {
         assert_eq!(ledger.diaries().unwrap(), ["d", "other"]);
         let entrant = DiaryEntrant {
             name: "debug".into(),
-            kind: "stage".into(),
+            kind: EntrantKind::Stage,
             side: Some(0),
             built: json!({"flags": "-O0"}),
             artifact: Some("hash".into()),
@@ -418,7 +433,9 @@ mod tests {
         }
         ledger.put_diary_count(session, &DiaryCount { failed: Some("no".into()), ..count(7) }).unwrap();
         let known = |diary: &str, role: &str, artifact: Option<&str>, method: &str| {
-            let found = ledger.known_diary_count(diary, ("debug", role), artifact, method).unwrap();
+            let found = ledger
+                .known_diary_count(diary, TaskName { entrant: "debug", role }, artifact, method)
+                .unwrap();
             found.and_then(|count| count.branches)
         };
         assert_eq!(known("d", "alloc", Some("hash"), "m"), Some(6), "the newest that did not fail");

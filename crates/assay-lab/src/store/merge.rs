@@ -81,14 +81,14 @@ pub struct Merged {
 const TOLD: [&str; 5] = ["campaign", "comparison", "sweep", "diary", "imported"];
 
 /// A table, as the schema has it.
-struct Table {
+struct LedgerTable {
     name: String,
-    columns: Vec<Column>,
+    columns: Vec<LedgerColumn>,
     /// Its number is its ledger's own.
     has_id: bool,
 }
 
-struct Column {
+struct LedgerColumn {
     name: String,
     /// The table with an `id` that it refers to.
     refers: Option<String>,
@@ -127,12 +127,12 @@ impl Ledger {
 }
 
 /// All tables, each behind those that it refers to: in the order of schema.sql.
-fn tables() -> Result<Vec<Table>> {
+fn tables() -> Result<Vec<LedgerTable>> {
     let schema = Connection::open_in_memory()?;
     schema.execute_batch(include_str!("schema.sql"))?;
     let mut query = schema.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")?;
     let names: Vec<String> = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    let mut found: Vec<Table> = Vec::new();
+    let mut found: Vec<LedgerTable> = Vec::new();
     for name in names {
         let mut query = schema.prepare("SELECT name FROM pragma_table_info(?)")?;
         let columns: Vec<String> =
@@ -148,17 +148,17 @@ fn tables() -> Result<Vec<Table>> {
         }
         let columns = columns.into_iter().map(|column| {
             let refers = refers.get(&column).and_then(|(table, to)| numbered(&found, table, to));
-            Column { name: column, refers }
+            LedgerColumn { name: column, refers }
         });
-        let columns: Vec<Column> = columns.collect();
+        let columns: Vec<LedgerColumn> = columns.collect();
         let has_id = columns.iter().any(|column| column.name == "id");
-        found.push(Table { name, columns, has_id });
+        found.push(LedgerTable { name, columns, has_id });
     }
     Ok(found)
 }
 
 /// The table whose numbers a reference to this column means: a diary's session has that of its comparison.
-fn numbered(found: &[Table], table: &str, to: &str) -> Option<String> {
+fn numbered(found: &[LedgerTable], table: &str, to: &str) -> Option<String> {
     if to == "id" {
         return Some(table.to_owned());
     }
@@ -171,7 +171,7 @@ fn key(table: &str) -> &'static [&'static str] {
 }
 
 /// Copies the rows of a table that are not here.
-fn take(connection: &Connection, table: &Table) -> rusqlite::Result<()> {
+fn take(connection: &Connection, table: &LedgerTable) -> rusqlite::Result<()> {
     let name = &table.name;
     // What a row refers to, under its numbers here. Rows of what is left out find nothing to refer to.
     let (mut joins, mut states) = (String::new(), Vec::new());
@@ -182,7 +182,7 @@ fn take(connection: &Connection, table: &Table) -> rusqlite::Result<()> {
             states.push(format!("{alias}.state"));
         }
     }
-    let here = |column: &Column| match (&column.refers, column.name.as_str()) {
+    let here = |column: &LedgerColumn| match (&column.refers, column.name.as_str()) {
         (Some(_), name) => format!("at_{name}.id"),
         (None, "id") => "n.id".to_owned(),
         (None, name) => format!("s.\"{name}\""),
@@ -197,7 +197,7 @@ fn take(connection: &Connection, table: &Table) -> rusqlite::Result<()> {
         ));
     }
     // All that it belongs to is new: then it is, too, and need not be looked for.
-    let belongs: Vec<&Column> = table.columns.iter().filter(|column| column.refers.is_some()).collect();
+    let belongs: Vec<&LedgerColumn> = table.columns.iter().filter(|column| column.refers.is_some()).collect();
     let same = |column: &&str| {
         let column = table.columns.iter().find(|known| known.name == *column);
         column.map(|column| format!("m.\"{}\" IS {}", column.name, here(column)))
@@ -268,7 +268,7 @@ fn compare(connection: &Connection, name: &str, bits: &str) -> rusqlite::Result<
 }
 
 /// What changes in a row that is there already: how it ended, and that a sample is not to be used.
-fn catch_up(connection: &Connection, table: &Table) -> rusqlite::Result<()> {
+fn catch_up(connection: &Connection, table: &LedgerTable) -> rusqlite::Result<()> {
     let name = &table.name;
     let has = |column: &str| table.columns.iter().any(|known| known.name == column);
     if has("stopped_because") {

@@ -7,7 +7,7 @@ use super::rows::{
     IdentityRow, InputRow, ProcessRow, Round,
 };
 use anyhow::{Context, Result};
-use assay_pure::ledger::{CodeFound, Stage, Stopped};
+use assay_pure::ledger::{CodeFound, CountWalk, Stage, Stopped};
 use assay_pure::verdict::CountSource;
 use rusqlite::{Row, params};
 use serde_json::Value;
@@ -203,7 +203,7 @@ impl Ledger {
                 windows: unsigned(row, 4)?,
                 method: row.get(5)?,
                 source: word(row, 6, CountSource::of)?.expect("the schema wants one"),
-                walk: row.get(7)?,
+                walk: word(row, 7, CountWalk::of)?.expect("the schema wants one"),
                 units: unsigned(row, 8)?,
                 instructions: unsigned(row, 9)?,
                 branches: unsigned(row, 10)?,

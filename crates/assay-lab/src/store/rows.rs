@@ -2,7 +2,7 @@
 
 use assay_pure::experiment::CountedEvent;
 use assay_pure::experiment::matrix::CellId;
-use assay_pure::ledger::{CodeFound, Flag, Stage, Stopped};
+use assay_pure::ledger::{CodeFound, CountWalk, Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
 use assay_pure::verdict::CountSource;
 use serde_json::Value;
@@ -266,8 +266,8 @@ pub struct CountRow {
     pub method: String,
     /// Where they come from.
     pub source: CountSource,
-    /// first or repeated.
-    pub walk: String,
+    /// Which passes they are of.
+    pub walk: CountWalk,
     /// Units that the counts are of.
     pub units: u64,
     /// Instructions.

@@ -26,7 +26,9 @@ pub(super) const GAP_LEVEL: f64 = 0.01;
 /// As of any campaign.
 pub(super) fn count(
     family: &SweepSteps,
-    (subject, asked, machine): (&SweepSubject, &CampaignRequest, &Machine),
+    subject: &SweepSubject,
+    asked: &CampaignRequest,
+    machine: &Machine,
     events: &mut dyn FnMut(Event),
 ) -> Result<bool> {
     if subject.events.is_empty() {

@@ -3,7 +3,7 @@
 use super::behind::{Background, GAP_LEVEL};
 use super::readings::{self, SweepSteps, SweptSeries};
 use crate::campaign::compose::{rfc3339, twin_of};
-use crate::campaign::judge;
+use crate::campaign::judge::{self, LookOfPlan};
 use crate::store::{Ledger, SweepRow};
 use anyhow::{Result, bail};
 use assay_pure::experiment::{CountedEvent, Experiment};
@@ -40,7 +40,7 @@ pub fn page(ledger: &Ledger, sweep: i64) -> Result<SweepPage> {
     let series: Vec<SeriesPage> = family
         .series(true)
         .iter()
-        .map(|series| series_page(&family, series, experiment, (&background, &machine)))
+        .map(|series| series_page(&family, series, experiment, &background, &machine))
         .collect();
     let mut page = SweepPage {
         schema: SWEEP_SCHEMA.into(),
@@ -133,9 +133,14 @@ fn twin(ledger: &Ledger, family: &SweepSteps) -> Result<Option<(TwinVerdict, Str
             .flatten()
             .filter_map(|compiler| compiler["name"].as_str().map(str::to_owned))
             .collect();
-        let (campaign, look) = (step.row.id, (1, 1));
-        let judged =
-            judge::judge_observed(&step.experiment, &compilers, ledger, campaign, &step.observed, look)?;
+        let judged = judge::judge_observed(
+            &step.experiment,
+            &compilers,
+            ledger,
+            step.row.id,
+            &step.observed,
+            LookOfPlan::ONLY,
+        )?;
         let found = twin_of(&judged.1.twin);
         if worst.as_ref().is_none_or(|(known, _)| rank(found.verdict) > rank(*known)) {
             worst = Some((found.verdict, found.note.unwrap_or_default()));
@@ -219,7 +224,8 @@ fn series_page(
     family: &SweepSteps,
     series: &SweptSeries,
     experiment: &Experiment,
-    (background, machine): (&Background, &SweepMachine),
+    background: &Background,
+    machine: &SweepMachine,
 ) -> SeriesPage {
     let curve = |curve: &Curve| {
         let found = steps(&curve.readings, family.spec.scale, GAP_LEVEL);
@@ -231,7 +237,7 @@ fn series_page(
             times: times.iter().map(|reading| time(reading, alpha)).collect(),
             steps: found
                 .iter()
-                .map(|step| step_page(family, series, (curve, step), (background, machine), experiment))
+                .map(|step| step_page(family, series, curve, step, background, machine, experiment))
                 .collect(),
         }
     };
@@ -336,8 +342,10 @@ fn crossover_pages(
 fn step_page(
     family: &SweepSteps,
     series: &SweptSeries,
-    (curve, step): (&Curve, &CurveStep),
-    (background, machine): (&Background, &SweepMachine),
+    curve: &Curve,
+    step: &CurveStep,
+    background: &Background,
+    machine: &SweepMachine,
     experiment: &Experiment,
 ) -> StepPage {
     let facts = background.facts(family, series, curve, step);

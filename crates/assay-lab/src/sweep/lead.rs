@@ -45,6 +45,13 @@ pub struct EndedSweep {
     pub interrupted: bool,
 }
 
+/// A step's campaign that is to be measured.
+struct StepCampaign<'a> {
+    step: &'a SweepStep,
+    experiment: Experiment,
+    resume: Resume,
+}
+
 /// One sweep under way.
 struct RunningSweep<'a> {
     asked: &'a SweepRequest,
@@ -89,8 +96,15 @@ pub fn run(asked: &SweepRequest, events: &mut dyn FnMut(Event)) -> Result<Vec<En
     Ok(ended)
 }
 
-/// What was asked of a sweep, and its hash: what must be the same for it to go on.
-fn question(asked: &SweepRequest, subject: &SweepSubject) -> Result<(Value, Value, String)> {
+/// What is asked of a sweep.
+struct SweepQuestion {
+    spec: Value,
+    wishes: Value,
+    /// Of all that must be the same for it to go on.
+    digest: String,
+}
+
+fn question(asked: &SweepRequest, subject: &SweepSubject) -> Result<SweepQuestion> {
     let experiment = &subject.outline.experiment;
     let spec = serde_json::to_value(&subject.sweep)?;
     let wishes = json!({
@@ -101,14 +115,14 @@ fn question(asked: &SweepRequest, subject: &SweepSubject) -> Result<(Value, Valu
     let compilers: Vec<&str> =
         subject.outline.compilers.iter().map(|compiler| compiler.sha256.as_str()).collect();
     let options = json!([experiment, compilers, asked.campaign.cpu]);
-    let hash = digest(json!([subject.text, spec, wishes, options]).to_string().as_bytes());
-    Ok((spec, wishes, hash))
+    let digest = digest(json!([subject.text, spec, wishes, options]).to_string().as_bytes());
+    Ok(SweepQuestion { spec, wishes, digest })
 }
 
 /// Of the sweeps that are asked for, one at least must be unfinished.
 fn something_to_resume(asked: &SweepRequest, subjects: &[SweepSubject], ledger: &Ledger) -> Result<()> {
     for subject in subjects {
-        if !ledger.unfinished(Led::Sweep, &question(asked, subject)?.2)?.is_empty() {
+        if !ledger.unfinished(Led::Sweep, &question(asked, subject)?.digest)?.is_empty() {
             return Ok(());
         }
     }
@@ -122,10 +136,10 @@ fn something_to_resume(asked: &SweepRequest, subjects: &[SweepSubject], ledger: 
 const SAME: &str = "of this experiment as it is now (same file, options and compilers)";
 
 fn begin_or_resume(asked: &SweepRequest, subject: &SweepSubject, ledger: &Ledger) -> Result<Begun> {
-    let (spec, wishes, question) = question(asked, subject)?;
-    let new = NewSweep { name: &subject.sweep.name, question: &question, spec: &spec, asked: &wishes };
+    let SweepQuestion { spec, wishes, digest } = question(asked, subject)?;
+    let new = NewSweep { name: &subject.sweep.name, question: &digest, spec: &spec, asked: &wishes };
     let of = format!("{} {SAME}", subject.sweep.name);
-    let question = Question { led: Led::Sweep, digest: &question, of: &of, resume: asked.resume };
+    let question = Question { led: Led::Sweep, digest: &digest, of: &of, resume: asked.resume };
     question.begin_or_resume_of_several(ledger, || ledger.begin_sweep(&new))
 }
 
@@ -137,7 +151,8 @@ impl RunningSweep<'_> {
             let family = readings::family(self.ledger, &self.row()?)?;
             if let Some(open) = family.steps.iter().find(|step| step.is_open()) {
                 let experiment = open.experiment.clone();
-                if !self.measure(&family, (&open.kept, experiment, Resume::Unfinished), &mut core, events)? {
+                let open = StepCampaign { step: &open.kept, experiment, resume: Resume::Unfinished };
+                if !self.measure(&family, open, &mut core, events)? {
                     return Ok(Stopped::Interrupted);
                 }
                 continue;
@@ -147,14 +162,15 @@ impl RunningSweep<'_> {
                 if family.steps.iter().all(|step| step.nothing()) {
                     return Ok(Stopped::Nothing);
                 }
-                if !behind::count(&family, (self.subject, &self.asked.campaign, self.machine), events)? {
+                if !behind::count(&family, self.subject, &self.asked.campaign, self.machine, events)? {
                     return Ok(Stopped::Interrupted);
                 }
                 return Ok(if self.points_left(&family) == 0 { Stopped::Points } else { Stopped::Refined });
             }
             let (points, experiment) = self.plan(&family, &wishes)?;
             let step = SweepStep { step: family.steps.len() as u32, campaign: 0, points };
-            if !self.measure(&family, (&step, experiment, Resume::No), &mut core, events)? {
+            let next = StepCampaign { step: &step, experiment, resume: Resume::No };
+            if !self.measure(&family, next, &mut core, events)? {
                 return Ok(Stopped::Interrupted);
             }
         }
@@ -292,10 +308,11 @@ impl RunningSweep<'_> {
     fn measure(
         &self,
         family: &SweepSteps,
-        (step, experiment, resume): (&SweepStep, Experiment, Resume),
+        campaign: StepCampaign<'_>,
         core: &mut MeasuringCore,
         events: &mut dyn FnMut(Event),
     ) -> Result<bool> {
+        let StepCampaign { step, experiment, resume } = campaign;
         let (before, now) = (family.values().len(), points(step));
         let most = self.subject.sweep.grid().len() + self.subject.sweep.refine as usize;
         let again = is_repeat(step);

@@ -15,7 +15,7 @@ use std::time::UNIX_EPOCH;
 
 /// What was told of a ledger's things.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub struct Answers {
+pub struct KeptAnswers {
     /// The build of assay that told what does not say by which it was told.
     by: String,
     /// By what is meant.
@@ -32,7 +32,7 @@ struct KeptAnswer {
     answer: Brief,
 }
 
-impl Answers {
+impl KeptAnswers {
     /// Those of a ledger.
     pub fn of(ledger: &Path) -> Self {
         let mut found = read(&file_of(ledger)).unwrap_or_default();
@@ -78,7 +78,7 @@ impl Answers {
 
 /// Keeps the answer to what has just been measured.
 pub fn keep(ledger: &Ledger, row: &KeptRow, answer: Brief) {
-    let mut answers = Answers::of(ledger.path());
+    let mut answers = KeptAnswers::of(ledger.path());
     answers.put(row, answer);
     answers.keep(ledger.path());
 }
@@ -94,7 +94,7 @@ pub(super) fn is_free(file: &Path) -> bool {
 }
 
 /// The answers in a file of our own: no link, no pipe.
-fn read(file: &Path) -> Option<Answers> {
+fn read(file: &Path) -> Option<KeptAnswers> {
     let own = std::fs::symlink_metadata(file).is_ok_and(|found| found.is_file());
     let bytes = own.then(|| given::read(file, given::DATA).ok()).flatten()?;
     serde_json::from_slice(&bytes).ok()
@@ -128,18 +128,18 @@ mod tests {
             stopped: None,
         };
         let answer = Brief { text: "b faster".into(), tone: Tone::Faster, whole: "b.".into() };
-        let mut answers = Answers::of(&ledger);
+        let mut answers = KeptAnswers::of(&ledger);
         answers.put(&row(Some(2.0)), answer.clone());
         answers.put(&KeptRow { id: 4, ..row(None) }, answer.clone());
         answers.keep(&ledger);
-        let kept = Answers::of(&ledger);
+        let kept = KeptAnswers::of(&ledger);
         assert_eq!(kept.get(&row(Some(2.0))), Some(&answer));
         assert_eq!(kept.get(&row(Some(5.0))), None, "it went on");
         assert_eq!(kept.get(&KeptRow { id: 4, ..row(None) }), None, "it has not ended");
         let file = folder.path().join("l.db.answers");
         let text = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, text.replace(&this_build(), "another")).unwrap();
-        let old = Answers::of(&ledger);
+        let old = KeptAnswers::of(&ledger);
         assert_eq!(old.get(&row(Some(2.0))), None, "another build's rules may be others");
         assert_eq!(old.of_another_build(&row(Some(2.0))), Some(&answer));
         assert_eq!(old.of_another_build(&row(Some(5.0))), None, "it went on");
@@ -147,9 +147,9 @@ mod tests {
         // As files were written that had one build for all.
         let own = format!("\"by\":\"{}\",\"ended\"", this_build());
         std::fs::write(&file, text.replace(&own, "\"ended\"")).unwrap();
-        assert_eq!(Answers::of(&ledger).get(&row(Some(2.0))), Some(&answer));
+        assert_eq!(KeptAnswers::of(&ledger).get(&row(Some(2.0))), Some(&answer));
         std::fs::write(folder.path().join("l.db.answers"), "rubbish").unwrap();
-        assert_eq!(Answers::of(&ledger).get(&row(Some(2.0))), None);
+        assert_eq!(KeptAnswers::of(&ledger).get(&row(Some(2.0))), None);
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (ledger, file) = (folder.path().join("l.db"), folder.path().join("l.db.answers"));
         let notes = folder.path().join("notes.txt");
-        let answers = Answers::of(&ledger);
+        let answers = KeptAnswers::of(&ledger);
         std::fs::write(&file, "mine").unwrap();
         answers.keep(&ledger);
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");

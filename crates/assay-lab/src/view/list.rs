@@ -1,9 +1,9 @@
 //! What a ledger has, as a list: which rows were asked for, what was asked and answered in each.
 //!
-//! Answers are those that were kept when the measurements ended ([`Answers`]); what is missing is judged once and kept. Why
+//! Answers are those that were kept when the measurements ended ([`KeptAnswers`]); what is missing is judged once and kept. Why
 //! something cannot be judged is never kept: it may pass. Only rows that are shown are judged.
 
-use super::answers::Answers;
+use super::answers::KeptAnswers;
 use super::lookup::newest_first;
 use super::pages::AnyPage;
 use super::state::state;
@@ -180,7 +180,7 @@ fn of_diary(diary: &Diary) -> String {
 
 /// An answer for each row that has ended.
 fn answers(ledger: &Ledger, rows: &[KeptRow], judge: Judge, on: &mut dyn FnMut(Event)) -> Vec<Option<Brief>> {
-    let mut kept = Answers::of(ledger.path());
+    let mut kept = KeptAnswers::of(ledger.path());
     let over = |row: &&KeptRow| row.finished_at.is_some() && row.stopped.is_some();
     let missing: Vec<&KeptRow> = rows.iter().filter(over).filter(|row| kept.get(row).is_none()).collect();
     let mut unreadable = Vec::new();
@@ -220,7 +220,7 @@ pub fn known_answer(ledger: &Ledger, row: &KeptRow, now: f64) -> Result<Option<S
     if row.stopped.is_none() {
         return Ok(Some(state(ledger, row, now)?.text));
     }
-    let kept = Answers::of(ledger.path());
+    let kept = KeptAnswers::of(ledger.path());
     let own = kept.get(row).cloned().or_else(|| kept.of_another_build(row).map(earlier));
     Ok(own.map(|answer| answer.whole))
 }
@@ -308,7 +308,7 @@ mod tests {
         let said = &page.rows[0].answer.as_ref().unwrap().text;
         assert!(said.starts_with("cannot be shown: "), "{said}");
         let row = &ledger.kept(Kept::Campaign).unwrap()[0];
-        assert_eq!(Answers::of(ledger.path()).get(row), None);
+        assert_eq!(KeptAnswers::of(ledger.path()).get(row), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::campaign::observe::{self, Observed, PlacementSamples};
 use crate::store::{Ledger, VisitRow};
 use anyhow::Result;
+use assay_pure::compare::VisitPlacement;
 use assay_pure::experiment::matrix::CellId;
 use assay_pure::experiment::spec::Clock;
 use assay_report::compare::ComparePage;
@@ -30,8 +31,7 @@ pub fn of_campaign(page: &Page, observed: Observed) -> AllStrips {
     for (cell, placements) in observed.cells {
         let names = names(&cell);
         let Some(number) = cells.iter().position(|known| *known == names) else { continue };
-        strips
-            .extend(placements.into_iter().map(|((rotation, _), samples)| strip(number, rotation, samples)));
+        strips.extend(placements.into_iter().map(|(at, samples)| strip(number, at.rotation(), samples)));
     }
     strips.sort_by_key(|strip| strip.cell);
     AllStrips::new(&OF_CELLS, cells, ("ns", Some(&page.unit)), strips)
@@ -58,9 +58,7 @@ pub fn of_sweep(ledger: &Ledger, page: &SweepPage) -> Result<AllStrips> {
         let clock = clock_of(ledger, campaign)?;
         for (cell, placements) in observe::observe(ledger, campaign, clock)?.cells {
             let number = number_of(&mut cells, names(&cell));
-            strips.extend(
-                placements.into_iter().map(|((rotation, _), samples)| strip(number, rotation, samples)),
-            );
+            strips.extend(placements.into_iter().map(|(at, samples)| strip(number, at.rotation(), samples)));
         }
     }
     Ok(AllStrips::new(&OF_CELLS, cells, ("ns", Some(&page.unit)), strips))
@@ -78,7 +76,7 @@ fn number_of(cells: &mut Vec<Vec<String>>, names: Vec<String>) -> usize {
 pub fn of_comparison(ledger: &Ledger, page: &ComparePage) -> Result<AllStrips> {
     let sides: BTreeMap<u32, String> =
         ledger.sides(page.comparison)?.into_iter().map(|side| (side.side, side.name)).collect();
-    let mut found = Figures::default();
+    let mut found = VisitFigures::default();
     // In the order of the page.
     for benchmark in &page.benchmarks {
         for side in sides.values() {
@@ -93,7 +91,7 @@ pub fn of_comparison(ledger: &Ledger, page: &ComparePage) -> Result<AllStrips> {
 
 /// The figures of a diary's sessions.
 pub fn of_diary(ledger: &Ledger, page: &StagesPage) -> Result<AllStrips> {
-    let mut found = Figures::default();
+    let mut found = VisitFigures::default();
     let several = page.sessions.len() > 1;
     for session in &page.sessions {
         let entrants = ledger.diary_entrants(session.session)?;
@@ -108,18 +106,22 @@ pub fn of_diary(ledger: &Ledger, page: &StagesPage) -> Result<AllStrips> {
     Ok(found.strips(&["stage", "role", "session"]))
 }
 
-/// Cell, rotation and phase.
-type StripKey = (usize, Option<u32>, u64);
+/// A cell at one placement.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct StripPlace {
+    cell: usize,
+    placement: VisitPlacement,
+}
 
 /// Figures of visits, by cell and placement.
 #[derive(Default)]
-struct Figures {
+struct VisitFigures {
     cells: Vec<Vec<String>>,
-    strips: BTreeMap<StripKey, Vec<(f64, u32, bool)>>,
+    strips: BTreeMap<StripPlace, Vec<(f64, u32, bool)>>,
     units: Vec<String>,
 }
 
-impl Figures {
+impl VisitFigures {
     fn cell(&mut self, names: Vec<String>) -> usize {
         number_of(&mut self.cells, names)
     }
@@ -129,7 +131,8 @@ impl Figures {
             for figure in &visit.figures {
                 let Some(names) = names(visit.side, &figure.benchmark) else { continue };
                 let cell = self.cell(names);
-                let place = (cell, visit.rotation, u64::from(visit.phase_bytes.unwrap_or(0)));
+                let placement = VisitPlacement::of(visit.rotation, visit.phase_bytes);
+                let place = StripPlace { cell, placement };
                 self.strips.entry(place).or_default().push((figure.value, visit.round, false));
                 if !self.units.contains(&figure.unit) {
                     self.units.push(figure.unit.clone());
@@ -139,7 +142,12 @@ impl Figures {
     }
 
     fn strips(self, columns: &[&'static str]) -> AllStrips {
-        let one = |((cell, rotation, offset), samples)| StripsOf { cell, rotation, offset, samples };
+        let one = |(StripPlace { cell, placement }, samples)| StripsOf {
+            cell,
+            rotation: placement.rotation(),
+            offset: u64::from(placement.phase_bytes().unwrap_or(0)),
+            samples,
+        };
         let unit = if let [only] = self.units.as_slice() { only.as_str() } else { "figure" };
         AllStrips::new(columns, self.cells, (unit, None), self.strips.into_iter().map(one).collect())
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// A thing's state, small enough to be asked for every two seconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct State {
+pub struct MeasurementState {
     /// It came to an end.
     pub over: bool,
     /// The whole in a sentence.
@@ -25,7 +25,7 @@ pub struct State {
 ///
 /// # Errors
 /// The ledger cannot be read.
-pub fn state(ledger: &Ledger, row: &KeptRow, now: f64) -> Result<State> {
+pub fn state(ledger: &Ledger, row: &KeptRow, now: f64) -> Result<MeasurementState> {
     let parts = parts(ledger, row)?;
     // A diary's sentence is of its last session, a sweep's of all its steps.
     let shown = if row.kind == Kept::Diary { parts.last().cloned() } else { Some(together(&parts)) };
@@ -177,7 +177,7 @@ fn told(
     parts: &[Advance],
     doing: Option<String>,
     now: f64,
-) -> State {
+) -> MeasurementState {
     let done = format!(
         "{} and {}, {} of measuring",
         words::plural(advance.rounds, "round"),
@@ -205,7 +205,7 @@ fn told(
     // Of every part: a new session may have as many samples as the one before.
     let each = parts.iter().map(|one| format!("{}.{}.{:?}", one.rounds, one.samples, one.last_at));
     let changed = format!("{} {}", each.collect::<Vec<_>>().join(","), stopped.map_or("", Stopped::word));
-    State { over: stopped.is_some(), text, now: doing, changed }
+    MeasurementState { over: stopped.is_some(), text, now: doing, changed }
 }
 
 #[cfg(test)]

@@ -69,6 +69,21 @@ pub enum EntrantKind {
     Reference,
 }
 
+impl EntrantKind {
+    /// As the ledger spells it.
+    pub fn word(self) -> &'static str {
+        match self {
+            EntrantKind::Stage => "stage",
+            EntrantKind::Reference => "reference",
+        }
+    }
+
+    /// The one that is spelt so.
+    pub fn of(word: &str) -> Option<EntrantKind> {
+        [EntrantKind::Stage, EntrantKind::Reference].into_iter().find(|kind| kind.word() == word)
+    }
+}
+
 /// A stage or a reference.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entrant {

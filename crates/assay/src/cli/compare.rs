@@ -9,6 +9,7 @@ use anyhow::{Context, Result};
 use assay_lab::compare::held::DEFAULT_LIMIT;
 use assay_lab::compare::preview::{PreviewRequest, preview};
 use assay_lab::compare::sides::What;
+use assay_lab::compare::spec::AskedEffort;
 use assay_lab::compare::{self, CompareRequest, compose, discover};
 use assay_lab::lead::Misuse;
 use assay_lab::store::{Kept, KeptRow, Ledger};
@@ -310,7 +311,7 @@ fn plan(arguments: &CompareArguments, asked: &CompareRequest, found: Option<Cand
         what: &asked.what,
         found: found.map(|found| found.what),
         folder: &asked.folder,
-        asked: (asked.rotations, asked.rounds),
+        asked: AskedEffort { rotations: asked.rotations, rounds: asked.rounds },
         budget: asked.budget,
         ledger: ledger.as_ref(),
     })?;

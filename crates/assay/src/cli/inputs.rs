@@ -34,7 +34,7 @@ enum InputsVerb {
     Encode(encode::EncodeArguments),
     Fit(Box<fit::FitArguments>),
     Generators(generators::GeneratorsArguments),
-    Record(record::RecordArguments),
+    Record(record::InputRecordArguments),
 }
 
 /// Describe inputs: histogram, order, entropy, predictability and period

@@ -4,7 +4,7 @@ use super::help::OUTPUT;
 use super::picture::PictureArguments;
 use super::{DONE, screen};
 use anyhow::Result;
-use assay_lab::layout::{LinkedFile, Selection, SymbolTimes, compose};
+use assay_lab::layout::{LayoutSelection, LinkedFile, SymbolTimes, compose};
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
 use assay_report::layout::render_layout;
@@ -57,7 +57,7 @@ pub fn run(arguments: &LayoutArguments) -> Result<u8> {
         arguments.binaries.iter().map(|path| LinkedFile::open(path)).collect::<Result<_>>()?;
     let old = arguments.against.as_deref().map(LinkedFile::open).transpose()?;
     let machine = assay_linux::machine::facts();
-    let selection = Selection {
+    let selection = LayoutSelection {
         functions: arguments.functions.clone(),
         cpu: machine.cpu,
         cpu_id: machine.cpu_id,

@@ -9,7 +9,7 @@ use super::{DONE, FAILED, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
 use assay_lab::store::Ledger;
-use routes::Pages;
+use routes::LedgerPages;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub fn run(arguments: &ServeArguments) -> Result<u8> {
         // The address reached nobody, so nobody would open it.
         return Ok(FAILED);
     }
-    let pages = Arc::new(Pages::new(&arguments.places));
+    let pages = Arc::new(LedgerPages::new(&arguments.places));
     let busy = Arc::new(AtomicUsize::new(0));
     make_ahead(Arc::clone(&pages), Arc::clone(&busy));
     while !assay_linux::interrupt::asked() {
@@ -66,7 +66,7 @@ pub fn run(arguments: &ServeArguments) -> Result<u8> {
                 let (pages, busy) = (Arc::clone(&pages), Arc::clone(&busy));
                 busy.fetch_add(1, Ordering::AcqRel);
                 thread::spawn(move || {
-                    let _leave = Leave(busy);
+                    let _leave = RequestGuard(busy);
                     http::serve(stream, address.port(), |path| pages.answer(path));
                 });
             }
@@ -79,7 +79,7 @@ pub fn run(arguments: &ServeArguments) -> Result<u8> {
 }
 
 /// Makes pages ahead as long as the server lives; its end needs no word to this thread.
-fn make_ahead(pages: Arc<Pages>, busy: Arc<AtomicUsize>) {
+fn make_ahead(pages: Arc<LedgerPages>, busy: Arc<AtomicUsize>) {
     thread::spawn(move || {
         let is_idle = || busy.load(Ordering::Acquire) == 0 && !assay_linux::interrupt::asked();
         let mut seen = Vec::new();
@@ -92,9 +92,9 @@ fn make_ahead(pages: Arc<Pages>, busy: Arc<AtomicUsize>) {
 }
 
 /// Counts a request as done, however it ends.
-struct Leave(Arc<AtomicUsize>);
+struct RequestGuard(Arc<AtomicUsize>);
 
-impl Drop for Leave {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }

@@ -121,7 +121,7 @@ pub fn run(arguments: &SitesArguments) -> Result<u8> {
     assay_linux::interrupt::catch();
     let trace = trace(arguments, &arguments.command, &wish)?;
     if let (Some(beside), Some(wanted)) = (beside, &mut wish.components) {
-        wanted.reference = Some(measure(arguments, beside, &wish.models)?);
+        wanted.reference = Some(measure(arguments, &beside, &wish.models)?);
     }
     let page = compose(&trace, &wish);
     show(arguments, &page)?;
@@ -171,8 +171,14 @@ fn components(arguments: &SitesArguments) -> Result<Option<BudgetRequest>, Misus
     Ok((!spec.is_empty()).then_some(BudgetRequest { spec, units: arguments.units, reference: None }))
 }
 
+/// The second command, and its components.
+struct ReferenceCommand {
+    words: Vec<OsString>,
+    components: ComponentSpecs,
+}
+
 /// The reference with its components, before anything is started.
-fn reference(arguments: &SitesArguments) -> Result<Option<(Vec<OsString>, ComponentSpecs)>, Misuse> {
+fn reference(arguments: &SitesArguments) -> Result<Option<ReferenceCommand>, Misuse> {
     let Some(line) = &arguments.reference else { return Ok(None) };
     let words = assay_link::build::text::split(line).filter(|words| !words.is_empty());
     let words = words.ok_or_else(|| {
@@ -180,23 +186,23 @@ fn reference(arguments: &SitesArguments) -> Result<Option<(Vec<OsString>, Compon
     })?;
     let own = &arguments.reference_component;
     let spec = ComponentSpecs::parse(if own.is_empty() { &arguments.component } else { own });
-    let spec = spec.map_err(|bad| Misuse(format!("--reference-component: {bad}")))?;
+    let components = spec.map_err(|bad| Misuse(format!("--reference-component: {bad}")))?;
     let words: Vec<OsString> = words.into_iter().map(OsString::from).collect();
     program::find(&words[0], std::env::var_os("PATH").as_deref())?;
-    Ok(Some((words, spec)))
+    Ok(Some(ReferenceCommand { words, components }))
 }
 
 /// Traces the reference; its output is not the command's.
 fn measure(
     arguments: &SitesArguments,
-    (command, spec): (Vec<OsString>, ComponentSpecs),
+    reference: &ReferenceCommand,
     models: &[SimulatedPredictor],
 ) -> Result<OtherBudget> {
     let wish = SiteSelection { models: models.to_vec(), ..SiteSelection::default() };
-    let trace = trace(arguments, &command, &wish)?;
+    let trace = trace(arguments, &reference.words, &wish)?;
     Ok(OtherBudget {
-        command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        budget: of_trace(&trace, &spec),
+        command: reference.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        budget: of_trace(&trace, &reference.components),
         units: arguments.reference_units.or(arguments.units),
     })
 }

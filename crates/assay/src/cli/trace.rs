@@ -20,7 +20,7 @@ pub struct TraceArguments {
 
 #[derive(clap::Subcommand, Clone, Debug)]
 enum TraceVerb {
-    Record(record::RecordArguments),
+    Record(record::TraceRecordArguments),
     Info(info::InfoArguments),
     Convert(convert::ConvertArguments),
     Simulate(simulate::SimulateArguments),

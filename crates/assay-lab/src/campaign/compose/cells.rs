@@ -14,7 +14,8 @@ use assay_report::page;
 pub(super) fn cells(
     experiment: &Experiment,
     compilers: &[String],
-    (judged, counted): (&CampaignVerdicts, &CampaignCounts),
+    judged: &CampaignVerdicts,
+    counted: &CampaignCounts,
     failures: &[FailureRow],
 ) -> Vec<page::PageCell> {
     let rows = verdict::placement_table(&judged.contrasts);
@@ -26,7 +27,7 @@ pub(super) fn cells(
                 == name.names()
         });
         let row = row.cloned().or_else(|| alone(&name, experiment, judged, failures));
-        cells.push(page_cell(&name, row.as_ref(), experiment, (judged, counted), failures));
+        cells.push(page_cell(&name, row.as_ref(), experiment, judged, counted, failures));
     }
     cells
 }
@@ -49,7 +50,8 @@ fn page_cell(
     name: &CellId,
     row: Option<&VariantPlacement>,
     experiment: &Experiment,
-    (judged, counted): (&CampaignVerdicts, &CampaignCounts),
+    judged: &CampaignVerdicts,
+    counted: &CampaignCounts,
     failures: &[FailureRow],
 ) -> page::PageCell {
     let (uncounted, count_note) = counted.note(name);
@@ -117,7 +119,7 @@ fn range(placements: &observe::CellPlacements) -> Option<page::Range> {
     const SLOW: f64 = 1.1;
     let times: Vec<f64> = placements
         .iter()
-        .filter(|((rotation, _), _)| rotation.is_some())
+        .filter(|(at, _)| !at.is_as_built())
         .filter_map(|(_, placed)| placed.median())
         .collect();
     let fastest_ns = times.iter().copied().reduce(f64::min)?;
@@ -147,15 +149,12 @@ fn reached(name: &CellId, experiment: &Experiment, judged: &CampaignVerdicts) ->
     let phases = experiment.placement.phases.len();
     let offsets: Vec<u64> = placements
         .iter()
-        .filter(|((rotation, _), _)| *rotation == Some(0))
+        .filter(|(at, _)| at.rotation() == Some(0))
         .map(|(_, placed)| placed.offset)
         .collect();
     let first = layout::reached(&offsets, phases);
-    let mut all: Vec<u64> = placements
-        .iter()
-        .filter(|((rotation, _), _)| rotation.is_some())
-        .map(|(_, placed)| placed.offset)
-        .collect();
+    let mut all: Vec<u64> =
+        placements.iter().filter(|(at, _)| !at.is_as_built()).map(|(_, placed)| placed.offset).collect();
     all.sort_unstable();
     all.dedup();
     page::OffsetsReached { offsets: all, note: first.note }

@@ -11,7 +11,8 @@ use assay_report::page;
 
 pub(super) fn claims_of(
     experiment: &Experiment,
-    (judged, counted): (&CampaignVerdicts, &CampaignCounts),
+    judged: &CampaignVerdicts,
+    counted: &CampaignCounts,
     inputs: &[KnownInput],
 ) -> Vec<page::Claim> {
     let facts: Vec<InputFacts> = inputs

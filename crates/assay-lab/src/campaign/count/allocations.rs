@@ -9,10 +9,9 @@
 //! not counted: what a program sets up once is no cost of its calls.
 //! Checked: `bench/allocations/check.py` compares five programs with valgrind.
 
-use super::super::inputs::ReadyInput;
 use super::super::placements::PlacedLink;
-use super::converse::{CutShort, Job, converse, why};
-use crate::run::worker::{WalkRequest, Worker};
+use super::converse::{CutShort, Job, NumberedInput, converse, why};
+use crate::run::worker::{Announced, WalkRequest, Worker};
 use crate::store::AllocationRow;
 use assay_linux::private::PrivateFolder;
 use assay_linux::tied::with_the_lab;
@@ -82,33 +81,35 @@ pub(super) fn count(
     placed: &PlacedLink,
     told: &mut dyn FnMut(),
 ) -> (Vec<(usize, AllocationRow)>, Option<CutShort>) {
-    let each = &mut |worker: &mut Worker, (variant, kind), (number, input): (usize, &ReadyInput)| {
-        worker.load(&input.loaded(number).request).map_err(|fault| why(&fault))?;
-        let walked = walk(worker, (variant, kind), number as u32, input.windows.len() as u64)?;
+    let each = &mut |worker: &mut Worker, variant: &Announced, input: NumberedInput<'_>| {
+        input.load(worker)?;
+        let windows = input.ready.windows.len() as u64;
+        let walked = walk(worker, variant, input.number as u32, windows)?;
         let row = AllocationRow {
             artifact: placed.artifact.hash.clone(),
             variant: job.variant.to_owned(),
-            input: input.row.digest.clone(),
-            windows: input.windows.len() as u64,
+            input: input.ready.row.digest.clone(),
+            windows,
             ..walked
         };
-        Ok((number, row))
+        Ok((input.number, row))
     };
-    let (rows, stopped, _) = converse(job, &[], each, told);
-    (rows, stopped)
+    let walked = converse(job, &[], each, told);
+    (walked.done, walked.stopped)
 }
 
 /// Walks through an input call by call.
 fn walk(
     worker: &mut Worker,
-    (variant, kind): (u32, VariantKind),
+    variant: &Announced,
     input: u32,
     windows: u64,
 ) -> Result<AllocationRow, CutShort> {
+    let kind = variant.kind;
     let mut call = |window: u64| -> Result<(u64, Allocated), CutShort> {
         let windows = if kind == VariantKind::Loop { ITERATIONS } else { 1 };
         let request = WalkRequest { input, window: window as u32, windows, passes: 1 };
-        let walked = worker.walk(variant, &request).map_err(|fault| why(&fault))?;
+        let walked = worker.walk(variant.index, &request).map_err(|fault| why(&fault))?;
         let allocated = walked.allocated.ok_or_else(|| {
             CutShort::Other(
                 "allocations cannot be counted: the counting allocator was not called (link the program dynamically \

@@ -20,8 +20,8 @@ pub(super) struct Job<'a> {
     pub program: &'a Path,
     /// Its variant.
     pub variant: &'a str,
-    /// Inputs by their number in the experiment.
-    pub inputs: Vec<(usize, &'a ReadyInput)>,
+    /// Inputs to walk through.
+    pub inputs: Vec<NumberedInput<'a>>,
     /// Units per pass, about, at most.
     pub most_units: u64,
     /// Predictors, all known to the zoo.
@@ -38,22 +38,48 @@ pub(super) struct Job<'a> {
     pub variables: Vec<(String, String)>,
 }
 
+/// An input by its number in the experiment.
+#[derive(Clone, Copy)]
+pub(super) struct NumberedInput<'a> {
+    pub number: usize,
+    pub ready: &'a ReadyInput,
+}
+
+impl NumberedInput<'_> {
+    /// Has the worker read it.
+    pub fn load(&self, worker: &mut Worker) -> Result<(), CutShort> {
+        worker.load(&self.ready.loaded(self.number).request).map(drop).map_err(|fault| why(&fault))
+    }
+}
+
 /// What came of one input.
 #[derive(Clone, Debug)]
 pub(super) struct CountedInput {
     /// Number of the input.
     pub input: usize,
-    /// Kind of the variant and the combined answers of all walks: equal for all variants of the kind.
-    pub check: (VariantKind, u64),
+    /// Kind of the variant.
+    pub kind: VariantKind,
+    /// The combined answers of all walks: equal for all variants of the kind.
+    pub check: u64,
     /// Counts, or why there are none.
     pub walked: Result<WalkedCell, String>,
     /// What the reader must know of them.
     pub note: Option<String>,
 }
 
+/// What came of a conversation.
+pub(super) struct Conversation<T> {
+    /// Of each input that was walked through.
+    pub done: Vec<T>,
+    /// Why no more was.
+    pub stopped: Option<CutShort>,
+    /// How the program ended, if it ended well.
+    pub ended: Option<ExitStatus>,
+}
+
 /// What came of a program.
 #[derive(Debug, Default)]
-pub(super) struct Outcome {
+pub(super) struct ProgramCounts {
     /// One per input that was tried.
     pub cells: Vec<CountedInput>,
     /// Why no more was counted.
@@ -71,18 +97,17 @@ pub(super) enum CutShort {
     Other(String),
 }
 
-/// What is done with one input: the worker, number and kind of the variant, number and input.
+/// What is done with one input.
 pub(super) type Each<'a, T> =
-    &'a mut dyn FnMut(&mut Worker, (u32, VariantKind), (usize, &ReadyInput)) -> Result<T, CutShort>;
+    &'a mut dyn FnMut(&mut Worker, &Announced, NumberedInput<'_>) -> Result<T, CutShort>;
 
-/// Starts the program and has `each` done with every input, `told` after each. Returns what was done, why no more, and how
-/// the program ended if it ended well.
+/// Starts the program and has `each` done with every input, `told` after each.
 pub(super) fn converse<T>(
     job: &Job<'_>,
     prefix: &[OsString],
     each: Each<'_, T>,
     told: &mut dyn FnMut(),
-) -> (Vec<T>, Option<CutShort>, Option<ExitStatus>) {
+) -> Conversation<T> {
     let mut environment = environment(0);
     environment.extend(job.variables.iter().cloned());
     let launch = Launch { prefix, program: job.program, environment: &environment, cpu: Some(job.cpu) };
@@ -91,22 +116,22 @@ pub(super) fn converse<T>(
     let started = started.and_then(|worker| Ok((announced(&worker, job, prefix.is_empty())?, worker)));
     let (variant, mut worker) = match started {
         Ok(started) => started,
-        Err(stopped) => return (done, Some(stopped), None),
+        Err(stopped) => return Conversation { done, stopped: Some(stopped), ended: None },
     };
-    let mut late = None;
-    for (number, input) in &job.inputs {
+    let mut stopped = None;
+    for input in &job.inputs {
         if Instant::now() >= job.deadline {
-            late = Some(CutShort::Late);
+            stopped = Some(CutShort::Late);
             break;
         }
-        match each(&mut worker, (variant.index, variant.kind), (*number, input)) {
+        match each(&mut worker, &variant, *input) {
             Ok(one) => done.push(one),
-            Err(stopped) => return (done, Some(stopped), None),
+            Err(stopped) => return Conversation { done, stopped: Some(stopped), ended: None },
         }
         told();
     }
     let ended = worker.stop().is_ok().then(|| ExitStatus::from_raw(0));
-    (done, late, ended)
+    Conversation { done, stopped, ended }
 }
 
 fn announced(worker: &Worker, job: &Job<'_>, by_itself: bool) -> Result<Announced, CutShort> {

@@ -8,10 +8,9 @@
 //! Known limits: developed where the kernel refuses every hardware event, so that it was exercised with the kernel's own
 //! events only; counters that are shared out count nothing here, as a share of a short walk says little of the rest.
 
-use super::converse::{CountedInput, CutShort, Job, Outcome, converse, why};
-use super::walks::{self, PassCounts, Stretch, WalkPurpose, WalkedCell};
-use crate::campaign::inputs::ReadyInput;
-use crate::run::worker::{WalkRequest, Worker};
+use super::converse::{CountedInput, CutShort, Job, NumberedInput, ProgramCounts, converse, why};
+use super::walks::{self, PassCounts, WalkPurpose, WalkedCell, WalkedStretch};
+use crate::run::worker::{Announced, WalkRequest, Worker};
 use assay_linux::perf::{
     CounterEvent, CounterReading, CounterRefusal, RefusalContext, RunningCounters, Target,
 };
@@ -25,7 +24,7 @@ const MISSES: &str = "branch-misses:u";
 
 /// What this machine counts of what was asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Counters {
+pub(super) struct AvailableCounters {
     /// Work, cycles, mispredictions.
     events: Vec<CounterEvent>,
     /// Of the front end, with the names that were asked for.
@@ -34,7 +33,7 @@ pub(super) struct Counters {
     pub without_front_end: Option<String>,
 }
 
-impl Counters {
+impl AvailableCounters {
     /// perf's names of all.
     pub fn names(&self) -> impl Iterator<Item = String> {
         let front_end = self.of_front_end.iter().map(|(_, event)| event);
@@ -52,7 +51,7 @@ pub(super) fn events(
     asked: &[experiment::CountedEvent],
     conditions: &RefusalContext,
     open: &dyn Fn(&[CounterEvent]) -> Result<(), CounterRefusal>,
-) -> Result<Counters, String> {
+) -> Result<AvailableCounters, String> {
     let further =
         [(experiment::CountedEvent::Cycles, CYCLES), (experiment::CountedEvent::BranchMisses, MISSES)];
     let further = further.into_iter().filter(|(event, _)| asked.contains(event)).map(|(_, name)| name);
@@ -65,7 +64,7 @@ pub(super) fn events(
         Ok(found) => (found, None),
         Err(reason) => (Vec::new(), Some(reason)),
     };
-    Ok(Counters { events, of_front_end, without_front_end })
+    Ok(AvailableCounters { events, of_front_end, without_front_end })
 }
 
 /// The events of the front end, or in a sentence why this machine does not count them.
@@ -97,25 +96,25 @@ pub(super) fn open_here(events: &[CounterEvent]) -> Result<(), CounterRefusal> {
 }
 
 /// Counts a program; `told` is called after each input.
-pub(super) fn count(job: &Job<'_>, counters: &Counters, told: &mut dyn FnMut()) -> Outcome {
+pub(super) fn count(job: &Job<'_>, counters: &AvailableCounters, told: &mut dyn FnMut()) -> ProgramCounts {
     let front_end: Vec<CounterEvent> = counters.of_front_end.iter().map(|(_, event)| event.clone()).collect();
-    let each = &mut |worker: &mut Worker, kind, input: (usize, &ReadyInput)| {
-        worker.load(&input.1.loaded(input.0).request).map_err(|fault| why(&fault))?;
+    let each = &mut |worker: &mut Worker, variant: &Announced, input: NumberedInput<'_>| {
+        input.load(worker)?;
         let with_cycles = counters.events.get(WORK.len()).is_some_and(|event| event.to_string() == CYCLES);
         let meaning = &|counted: &[u64]| executed(counted, with_cycles);
         let mut found =
-            cell(&mut Counting::new(worker, kind, &counters.events, meaning)?, input, job.most_units)?;
+            cell(&mut Counting::new(worker, variant, &counters.events, meaning)?, input, job.most_units)?;
         if !front_end.is_empty() {
             let meaning =
                 &|counted: &[u64]| PassCounts { front_end: counted.to_vec(), ..PassCounts::default() };
-            let further = Counting::new(worker, kind, &front_end, meaning)
+            let further = Counting::new(worker, variant, &front_end, meaning)
                 .and_then(|mut counting| cell(&mut counting, input, job.most_units));
             add_front_end(&mut found, further);
         }
         Ok(found)
     };
-    let (cells, stopped, _) = converse(job, &[], each, told);
-    Outcome { cells, stopped }
+    let walked = converse(job, &[], each, told);
+    ProgramCounts { cells: walked.done, stopped: walked.stopped }
 }
 
 /// Adds the front end's events of another walk through the same input, or why there are none: what was counted before stays.
@@ -142,8 +141,7 @@ fn add_front_end(counted: &mut CountedInput, further: Result<CountedInput, CutSh
 /// A worker whose events are being counted.
 struct Counting<'a> {
     worker: &'a mut Worker,
-    variant: u32,
-    kind: VariantKind,
+    variant: &'a Announced,
     counters: RunningCounters,
     /// What the events' counts are, in their order.
     meaning: &'a dyn Fn(&[u64]) -> PassCounts,
@@ -153,11 +151,11 @@ struct Counting<'a> {
 impl<'a> Counting<'a> {
     fn new(
         worker: &'a mut Worker,
-        (variant, kind): (u32, VariantKind),
+        variant: &'a Announced,
         events: &[CounterEvent],
         meaning: &'a dyn Fn(&[u64]) -> PassCounts,
     ) -> Result<Counting<'a>, CutShort> {
-        if kind == VariantKind::Fresh {
+        if variant.kind == VariantKind::Fresh {
             let reason =
                 "the processor's counters cannot separate a fresh variant's calls from setup and teardown";
             return Err(CutShort::Other(reason.to_owned()));
@@ -170,7 +168,7 @@ impl<'a> Counting<'a> {
                     refusal.reason(&RefusalContext::here())
                 ))
             })?;
-        Ok(Counting { worker, variant, kind, counters, meaning, check: 0 })
+        Ok(Counting { worker, variant, counters, meaning, check: 0 })
     }
 
     fn read(&self) -> Result<Vec<CounterReading>, CutShort> {
@@ -180,7 +178,7 @@ impl<'a> Counting<'a> {
     /// Walks; returns the units of all passes and what was counted meanwhile, the conversation included.
     fn walk(&mut self, request: &WalkRequest) -> Result<(u64, Vec<u64>), CutShort> {
         let before = self.read()?;
-        let walked = self.worker.walk(self.variant, request).map_err(|fault| why(&fault))?;
+        let walked = self.worker.walk(self.variant.index, request).map_err(|fault| why(&fault))?;
         let after = self.read()?;
         self.check = combine(self.check, walked.check);
         let between: Vec<CounterReading> =
@@ -195,12 +193,12 @@ impl<'a> Counting<'a> {
     }
 
     /// A walk without what an empty one of as many passes takes.
-    fn stretch(&mut self, request: &WalkRequest) -> Result<Stretch, CutShort> {
+    fn stretch(&mut self, request: &WalkRequest) -> Result<WalkedStretch, CutShort> {
         let (_, empty) = self.walk(&WalkRequest { windows: 0, window: 0, ..*request })?;
         let (units, counted) = self.walk(request)?;
         let own: Vec<u64> =
             counted.iter().zip(&empty).map(|(all, empty)| all.saturating_sub(*empty)).collect();
-        Ok(Stretch { units, executed: (self.meaning)(&own) })
+        Ok(WalkedStretch { units, executed: (self.meaning)(&own) })
     }
 }
 
@@ -221,11 +219,11 @@ fn executed(counted: &[u64], with_cycles: bool) -> PassCounts {
 
 fn cell(
     counting: &mut Counting<'_>,
-    (number, input): (usize, &ReadyInput),
+    input: NumberedInput<'_>,
     most_units: u64,
 ) -> Result<CountedInput, CutShort> {
     let (mut first, mut repeated) = (None, None);
-    for walk in walks::walks(number as u32, counting.kind, &input.windows, most_units) {
+    for walk in walks::walks(input.number as u32, counting.variant.kind, &input.ready.windows, most_units) {
         match walk.purpose {
             // Each stretch has its own.
             WalkPurpose::Marks => {}
@@ -246,7 +244,13 @@ fn cell(
         Some(first) if first.units > 0 => Ok(WalkedCell { first, repeated }),
         _ => Err("the input has no units".to_owned()),
     };
-    Ok(CountedInput { input: number, check: (counting.kind, counting.check), walked, note: None })
+    Ok(CountedInput {
+        input: input.number,
+        kind: counting.variant.kind,
+        check: counting.check,
+        walked,
+        note: None,
+    })
 }
 
 #[cfg(test)]

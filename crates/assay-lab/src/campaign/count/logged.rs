@@ -1,6 +1,6 @@
 //! One program's instrumented build, walked through its inputs without emulation.
 
-use super::converse::{CutShort, Job, Outcome, converse};
+use super::converse::{CutShort, Job, ProgramCounts, converse};
 use super::traced::{cells, walk};
 use super::walks::Walker;
 use assay_link::build::LoggingProgram;
@@ -14,18 +14,18 @@ pub(super) fn log(
     job: &Job<'_>,
     program: &LoggingProgram,
     told: &mut dyn FnMut(),
-) -> Result<Outcome, String> {
+) -> Result<ProgramCounts, String> {
     let walker = Walker::new(job.predictors);
     let session = LogSession::open(&program.plain, &program.table, walker);
     let session = session.map_err(|refusal| refusal.to_string())?;
     let mut job = job.clone();
     job.variables.push(session.variable());
-    let (walked, stopped, _) =
+    let walked =
         converse(&job, &[], &mut |worker, variant, input| walk(worker, variant, input, job.most_units), told);
     let (walker, followed) = session.finish();
-    match (followed, stopped) {
+    match (followed, walked.stopped) {
         (Err(why), _) => Err(why),
         (Ok(()), Some(CutShort::Instruction(why) | CutShort::Other(why))) => Err(why),
-        (Ok(()), stopped) => Ok(Outcome { cells: cells(walked, walker.passes), stopped }),
+        (Ok(()), stopped) => Ok(ProgramCounts { cells: cells(walked.done, walker.passes), stopped }),
     }
 }

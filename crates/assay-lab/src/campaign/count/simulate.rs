@@ -2,7 +2,7 @@
 //! campaign.
 
 use super::branch_cost::machine_key;
-use super::converse::Job;
+use super::converse::{Job, NumberedInput};
 use super::{generation, traced};
 use crate::campaign::inputs::ReadyInput;
 use crate::store::Ledger;
@@ -38,10 +38,11 @@ pub struct SimulationRequest<'a> {
 pub fn simulate(asked: &SimulationRequest<'_>) -> Vec<CellCounts> {
     // One is enough: the one that stands for the CPU.
     let predictors: Vec<String> = generation::predictors(asked.cpu_id).into_iter().take(1).collect();
+    let inputs = asked.inputs.iter().enumerate();
     let job = Job {
         program: asked.program,
         variant: asked.variant,
-        inputs: asked.inputs.iter().copied().enumerate().collect(),
+        inputs: inputs.map(|(number, ready)| NumberedInput { number, ready }).collect(),
         most_units: super::UNITS,
         predictors: &predictors,
         cpu: asked.cpu,

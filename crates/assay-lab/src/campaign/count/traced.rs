@@ -1,16 +1,15 @@
 //! One program under emulation, walked through its inputs.
 
-use super::converse::{CountedInput, CutShort, Job, Outcome, converse, why};
+use super::converse::{CountedInput, CutShort, Job, NumberedInput, ProgramCounts, converse, why};
 use super::walks::{self, PassCounts, PlannedWalk, Walker};
-use crate::campaign::inputs::ReadyInput;
-use crate::run::worker::Worker;
+use crate::run::worker::{Announced, Worker};
 use assay_pure::protocol::VariantKind;
 use assay_trace::{TraceDetail, TraceOptions, TraceSession};
 use std::collections::HashMap;
 use std::time::Instant;
 
 /// Traces a program; `told` is called after each input.
-pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
+pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> ProgramCounts {
     let left = job.deadline.saturating_duration_since(Instant::now());
     let options = TraceOptions {
         detail: TraceDetail::Branches,
@@ -24,18 +23,19 @@ pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
         Err(refusal) => return stopped(CutShort::Other(refusal.to_string())),
     };
     let prefix = session.prefix();
-    let (walked, mut stopped, ended) = converse(
+    let walked = converse(
         job,
         prefix,
         &mut |worker, variant, input| walk(worker, variant, input, job.most_units),
         told,
     );
-    let trace = match session.finish(ended) {
+    let mut stopped = walked.stopped;
+    let trace = match session.finish(walked.ended) {
         Ok(trace) => trace,
         Err(refusal) => {
             // What the program said of itself tells more than what was not heard of it.
             let reason = stopped.unwrap_or_else(|| CutShort::Other(refusal.to_string()));
-            return Outcome { cells: Vec::new(), stopped: Some(reason) };
+            return ProgramCounts { cells: Vec::new(), stopped: Some(reason) };
         }
     };
     let process = trace.processes.into_iter().next();
@@ -49,11 +49,11 @@ pub(super) fn trace(job: &Job<'_>, told: &mut dyn FnMut()) -> Outcome {
         .and_then(|process| process.threads.into_iter().next())
         .map(|thread| thread.observer.passes)
         .unwrap_or_default();
-    Outcome { cells: cells(walked, passes), stopped }
+    ProgramCounts { cells: cells(walked.done, passes), stopped }
 }
 
-fn stopped(why: CutShort) -> Outcome {
-    Outcome { cells: Vec::new(), stopped: Some(why) }
+fn stopped(why: CutShort) -> ProgramCounts {
+    ProgramCounts { cells: Vec::new(), stopped: Some(why) }
 }
 
 /// An input whose walks were all answered.
@@ -67,19 +67,19 @@ pub(super) struct AnsweredInput {
 
 pub(super) fn walk(
     worker: &mut Worker,
-    (variant, kind): (u32, VariantKind),
-    (number, input): (usize, &ReadyInput),
+    variant: &Announced,
+    input: NumberedInput<'_>,
     most_units: u64,
 ) -> Result<AnsweredInput, CutShort> {
-    worker.load(&input.loaded(number).request).map_err(|fault| why(&fault))?;
-    let walks = walks::walks(number as u32, kind, &input.windows, most_units);
+    input.load(worker)?;
+    let walks = walks::walks(input.number as u32, variant.kind, &input.ready.windows, most_units);
     let (mut units, mut check) = (Vec::new(), 0);
     for walk in &walks {
-        let walked = worker.walk(variant, &walk.request).map_err(|fault| why(&fault))?;
+        let walked = worker.walk(variant.index, &walk.request).map_err(|fault| why(&fault))?;
         units.push(walked.units);
         check = assay_pure::protocol::combine(check, walked.check);
     }
-    Ok(AnsweredInput { input: number, kind, walks, units, check })
+    Ok(AnsweredInput { input: input.number, kind: variant.kind, walks, units, check })
 }
 
 /// The passes of each input, read by its walks.
@@ -97,7 +97,7 @@ pub(super) fn cells(walked: Vec<AnsweredInput>, passes: Vec<(u32, PassCounts)>) 
             let walked = found.ok_or_else(lost).and_then(|walked| {
                 if walked.first.units == 0 { Err("the input has no units".to_owned()) } else { Ok(walked) }
             });
-            CountedInput { input: done.input, check: (done.kind, done.check), walked, note: None }
+            CountedInput { input: done.input, kind: done.kind, check: done.check, walked, note: None }
         })
         .collect()
 }

@@ -124,7 +124,7 @@ impl PassCounts {
 
 /// Events of a stretch, and the units that they are of.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stretch {
+pub(super) struct WalkedStretch {
     pub units: u64,
     pub executed: PassCounts,
 }
@@ -133,9 +133,9 @@ pub(super) struct Stretch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct WalkedCell {
     /// On data seen for the first time.
-    pub first: Stretch,
+    pub first: WalkedStretch,
     /// On data known from earlier passes.
-    pub repeated: Option<Stretch>,
+    pub repeated: Option<WalkedStretch>,
 }
 
 /// Reads the passes of one input's walks: per walk its units per pass, and all passes in order.
@@ -151,12 +151,12 @@ pub(super) fn read(walks: &[PlannedWalk], units: &[u64], passes: &[PassCounts]) 
         match walk.purpose {
             WalkPurpose::Marks => marks = own[0].clone(),
             WalkPurpose::Warm => {}
-            WalkPurpose::First => first = Some(Stretch { units, executed: own[0].less(&marks) }),
+            WalkPurpose::First => first = Some(WalkedStretch { units, executed: own[0].less(&marks) }),
             WalkPurpose::Repeated => {
-                first = Some(Stretch { units, executed: own[0].less(&marks) });
+                first = Some(WalkedStretch { units, executed: own[0].less(&marks) });
                 let last = &own[own.len() - walk.request.last_third() as usize..];
                 let sum = last.iter().fold(PassCounts::default(), |sum, pass| sum.and(&pass.less(&marks)));
-                repeated = Some(Stretch { units: units * last.len() as u64, executed: sum });
+                repeated = Some(WalkedStretch { units: units * last.len() as u64, executed: sum });
             }
         }
     }

@@ -94,7 +94,7 @@ fn input(spec: &InputSpec, bytes: &[u8], units: u64, production_units: Option<u6
 ///
 /// # Errors
 /// A recorded input cannot be read, or is not of its format; the folder cannot be written.
-pub fn lay(experiment: &Experiment, places: InputPlaces<'_>, scratch: &Path) -> Result<Vec<(usize, Laid)>> {
+pub fn lay(experiment: &Experiment, places: InputPlaces<'_>, scratch: &Path) -> Result<Vec<Laid>> {
     let mut laid = Vec::new();
     for (number, spec) in experiment.file_inputs().iter().enumerate() {
         let (bytes, _) = beginning(spec, places)?;
@@ -102,7 +102,7 @@ pub fn lay(experiment: &Experiment, places: InputPlaces<'_>, scratch: &Path) -> 
             .map_err(|problem| Misuse(format!("input `{}` is not of its format: {problem}", spec.name)))?;
         if let Some(specimen) = pieces {
             let seconds = inputs::seconds_of(spec, places)?;
-            laid.push((number, Laid::write(specimen, scratch, number, &seconds)?));
+            laid.push(Laid::write(specimen, scratch, number, &seconds)?);
         }
     }
     Ok(laid)

@@ -6,7 +6,7 @@ use crate::campaign::examination;
 use crate::campaign::inputs::{self, InputPlaces};
 use crate::campaign::prepare::{self, Outline};
 use crate::campaign::{self, left_out};
-use crate::examine::called::{self, BuiltProgram};
+use crate::examine::called::{self, BuiltProgram, TracingLimits};
 use crate::examine::facts::{ExperimentFacts, Notes};
 use crate::examine::scratch;
 use crate::examine::started::StartOptions;
@@ -85,7 +85,7 @@ pub fn gather(request: &ExperimentRequest, events: &mut dyn FnMut(Event)) -> Res
     let limit = assay_pure::words::duration(tracing.seconds);
     events(Event::Doing { what: format!("tracing under QEMU, at most {limit}") });
     called::trace_all(
-        (tracing.plugin, tracing.seconds),
+        TracingLimits { plugin: tracing.plugin, seconds: tracing.seconds },
         &built,
         &capped,
         &laid,

@@ -6,6 +6,7 @@
 //! placement. Several contrasts share the 60 s and the error probability.
 
 use super::facts::TwoPlaces;
+use crate::campaign::judge::LookOfPlan;
 use crate::campaign::{self, judge, prepare, steps};
 use crate::examine::scratch;
 use crate::lead::Resume;
@@ -92,7 +93,7 @@ fn experiment(compiler: &str, rotations: u32) -> String {
 }
 
 fn foreseen(ledger: &Ledger, campaign: i64, experiment: &Experiment, compiler: &str) -> Result<TwoPlaces> {
-    let judged = judge::judge_ledger(experiment, &[compiler.to_owned()], ledger, campaign, (1, 1))?;
+    let judged = judge::judge_ledger(experiment, &[compiler.to_owned()], ledger, campaign, LookOfPlan::ONLY)?;
     let Some(contrast) = judged.contrasts.first() else {
         let failures = ledger.failures(campaign)?;
         let reasons: BTreeSet<&str> = failures.iter().map(|failure| failure.reason.as_str()).collect();

@@ -49,7 +49,7 @@ impl MemoryCell {
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// The instruction itself.
     Constant,
     /// Memory at a constant place.
@@ -66,7 +66,7 @@ pub enum Origin {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// All that it depends on.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<ValueOrigin>,
     /// It asks whether something of 8 bytes is zero: most often whether there is a pointer.
     pub is_null_check: bool,
     /// The branch is taken if what is compared is equal, or zero.
@@ -95,19 +95,19 @@ impl<'a> FunctionReader<'a> {
             _ => None,
         };
         let Some(setter) = self.flag_setter(branch) else {
-            return Condition { origins: vec![Origin::Unknown], is_null_check: false, taken_if_equal };
+            return Condition { origins: vec![ValueOrigin::Unknown], is_null_check: false, taken_if_equal };
         };
         let origins = self.read(setter, DEPTH);
         Condition { origins, is_null_check: self.is_null_check(setter), taken_if_equal }
     }
 
     /// Where the target of an indirect call or jump comes from.
-    pub fn target(&self, at: usize) -> Vec<Origin> {
+    pub fn target(&self, at: usize) -> Vec<ValueOrigin> {
         let instruction = &self.listing.instructions[at];
         match instruction.op0_kind() {
             OpKind::Memory => vec![self.memory(at, DEPTH)],
             OpKind::Register => self.register(instruction.op0_register(), at, DEPTH),
-            _ => vec![Origin::Unknown],
+            _ => vec![ValueOrigin::Unknown],
         }
     }
 
@@ -150,13 +150,13 @@ impl<'a> FunctionReader<'a> {
     }
 
     /// Where all that an instruction reads comes from.
-    fn read(&self, at: usize, depth: usize) -> Vec<Origin> {
+    fn read(&self, at: usize, depth: usize) -> Vec<ValueOrigin> {
         let instruction = &self.listing.instructions[at];
         if depth == 0 {
-            return vec![Origin::Unknown];
+            return vec![ValueOrigin::Unknown];
         }
         if is_zeroing(instruction) {
-            return vec![Origin::Constant];
+            return vec![ValueOrigin::Constant];
         }
         let mut factory = InstructionInfoFactory::new();
         let info = factory.info(instruction);
@@ -172,32 +172,32 @@ impl<'a> FunctionReader<'a> {
                 }
                 OpKind::Memory if reads => origins.push(self.memory(at, depth - 1)),
                 OpKind::Register | OpKind::Memory => {}
-                _ => origins.push(Origin::Constant),
+                _ => origins.push(ValueOrigin::Constant),
             }
         }
         if instruction.rflags_read() != 0 {
             match self.flag_setter(at) {
                 Some(setter) => origins.extend(self.read(setter, depth - 1)),
-                None => origins.push(Origin::Unknown),
+                None => origins.push(ValueOrigin::Unknown),
             }
         }
         origins
     }
 
     /// Where the value of a register comes from, as it is ahead of an instruction.
-    fn register(&self, register: Register, at: usize, depth: usize) -> Vec<Origin> {
+    fn register(&self, register: Register, at: usize, depth: usize) -> Vec<ValueOrigin> {
         if depth == 0 {
-            return vec![Origin::Unknown];
+            return vec![ValueOrigin::Unknown];
         }
-        let Some(writer) = self.writer(register, at) else { return vec![Origin::Unknown] };
+        let Some(writer) = self.writer(register, at) else { return vec![ValueOrigin::Unknown] };
         let instruction = &self.listing.instructions[writer];
         if is_call(instruction) {
             let target = if instruction.is_call_near() { instruction.near_branch_target() } else { 0 };
-            return vec![Origin::Call(target)];
+            return vec![ValueOrigin::Call(target)];
         }
         match instruction.mnemonic() {
-            Mnemonic::Pop => vec![Origin::Unknown],
-            Mnemonic::Lea if self.address(writer, depth).is_some() => vec![Origin::Constant],
+            Mnemonic::Pop => vec![ValueOrigin::Unknown],
+            Mnemonic::Lea if self.address(writer, depth).is_some() => vec![ValueOrigin::Constant],
             Mnemonic::Lea => {
                 let registers = [instruction.memory_base(), instruction.memory_index()];
                 let known = registers.into_iter().filter(|register| *register != Register::None);
@@ -231,17 +231,17 @@ impl<'a> FunctionReader<'a> {
     }
 
     /// Where the memory operand of an instruction is, as an origin; a local of the stack is what was last put there.
-    pub fn memory(&self, at: usize, depth: usize) -> Origin {
+    pub fn memory(&self, at: usize, depth: usize) -> ValueOrigin {
         if let Some(cell) = self.cell(at, depth) {
-            return Origin::Cell(cell);
+            return ValueOrigin::Cell(cell);
         }
         let instruction = &self.listing.instructions[at];
         if !is_local(instruction) {
-            return Origin::Memory;
+            return ValueOrigin::Memory;
         }
         let mut before = at;
         for _ in 0..STEPS {
-            let Some(next) = self.listing.before(before) else { return Origin::Unknown };
+            let Some(next) = self.listing.before(before) else { return ValueOrigin::Unknown };
             before = next;
             let store = &self.listing.instructions[before];
             let is_same = store.op0_kind() == OpKind::Memory
@@ -251,11 +251,11 @@ impl<'a> FunctionReader<'a> {
             if is_same && store.mnemonic() == Mnemonic::Mov && depth > 0 {
                 return match store.op1_kind() {
                     OpKind::Register => one(&self.register(store.op1_register(), before, depth - 1)),
-                    _ => Origin::Constant,
+                    _ => ValueOrigin::Constant,
                 };
             }
         }
-        Origin::Unknown
+        ValueOrigin::Unknown
     }
 
     /// The constant place of the memory operand of an instruction.
@@ -325,17 +325,17 @@ impl<'a> FunctionReader<'a> {
 }
 
 /// One origin for several: the least that is known.
-fn one(origins: &[Origin]) -> Origin {
+fn one(origins: &[ValueOrigin]) -> ValueOrigin {
     match origins {
         [origin] => *origin,
-        _ if !origins.is_empty() && origins.iter().all(|origin| *origin == Origin::Constant) => {
-            Origin::Constant
+        _ if !origins.is_empty() && origins.iter().all(|origin| *origin == ValueOrigin::Constant) => {
+            ValueOrigin::Constant
         }
         _ => {
-            let mut telling = origins.iter().filter(|origin| **origin != Origin::Constant);
+            let mut telling = origins.iter().filter(|origin| **origin != ValueOrigin::Constant);
             match (telling.next(), telling.next()) {
                 (Some(origin), None) => *origin,
-                _ => Origin::Unknown,
+                _ => ValueOrigin::Unknown,
             }
         }
     }
@@ -399,15 +399,15 @@ mod tests {
         reader.condition(listing.instructions.len() - 1)
     }
 
-    fn cell(base: Base, offset: u64, size: u64) -> Origin {
-        Origin::Cell(MemoryCell { base, offset, size })
+    fn cell(base: Base, offset: u64, size: u64) -> ValueOrigin {
+        ValueOrigin::Cell(MemoryCell { base, offset, size })
     }
 
     #[test]
     fn a_static_variable_is_known_however_it_is_compared() {
         // cmp dword [rip+0xff9], 0; je — 7 bytes, so the variable is at 0x2000.
         let found = condition(&[0x83, 0x3d, 0xf9, 0x0f, 0, 0, 0, 0x74, 0x00]);
-        assert_eq!(found.origins, [cell(Base::File, 0x2000, 4), Origin::Constant]);
+        assert_eq!(found.origins, [cell(Base::File, 0x2000, 4), ValueOrigin::Constant]);
         assert_eq!((found.is_null_check, found.taken_if_equal), (false, Some(true)));
         // mov eax, [rip+0xffa]; test eax, eax; jne
         let found = condition(&[0x8b, 0x05, 0xfa, 0x0f, 0, 0, 0x85, 0xc0, 0x75, 0x00]);
@@ -416,7 +416,7 @@ mod tests {
         let found = condition(&[
             0x0f, 0xb6, 0x05, 0xf9, 0x0f, 0, 0, 0x89, 0x45, 0xfc, 0x83, 0x7d, 0xfc, 0x03, 0x7f, 0x00,
         ]);
-        assert_eq!(found.origins, [cell(Base::File, 0x2000, 1), Origin::Constant]);
+        assert_eq!(found.origins, [cell(Base::File, 0x2000, 1), ValueOrigin::Constant]);
     }
 
     #[test]
@@ -441,21 +441,21 @@ mod tests {
         let found = condition(&[0x48, 0x8b, 0x05, 0xf9, 0x0f, 0, 0, 0x83, 0x78, 0x08, 0x00, 0x74, 0x00]);
         assert_eq!(found.origins[0], cell(Base::Pointed(0x2000), 8, 4));
         // cmp dword [rdi+8], 0; je
-        assert_eq!(condition(&[0x83, 0x7f, 0x08, 0x00, 0x74, 0x00]).origins[0], Origin::Memory);
+        assert_eq!(condition(&[0x83, 0x7f, 0x08, 0x00, 0x74, 0x00]).origins[0], ValueOrigin::Memory);
         // lea rax, [rip+0xff9]; cmp dword [rax+rcx*4], 0; je
         let found = condition(&[0x48, 0x8d, 0x05, 0xf9, 0x0f, 0, 0, 0x83, 0x3c, 0x88, 0x00, 0x74, 0x00]);
-        assert_eq!(found.origins[0], Origin::Memory);
+        assert_eq!(found.origins[0], ValueOrigin::Memory);
     }
 
     #[test]
     fn the_result_of_a_call_is_known_as_such_and_a_pointer_check_too() {
         // call 0x1100; test rax, rax; je
         let found = condition(&[0xe8, 0xfb, 0x00, 0x00, 0x00, 0x48, 0x85, 0xc0, 0x74, 0x00]);
-        assert_eq!(found.origins, [Origin::Call(0x1100); 2]);
+        assert_eq!(found.origins, [ValueOrigin::Call(0x1100); 2]);
         assert!(found.is_null_check);
         // test edi, edi; je
         let found = condition(&[0x85, 0xff, 0x74, 0x00]);
-        assert_eq!((found.origins, found.is_null_check), (vec![Origin::Unknown; 2], false));
+        assert_eq!((found.origins, found.is_null_check), (vec![ValueOrigin::Unknown; 2], false));
         // cmp qword [rip+0xff8], 0; jne
         let found = condition(&[0x48, 0x83, 0x3d, 0xf8, 0x0f, 0, 0, 0, 0x75, 0x00]);
         assert_eq!((found.is_null_check, found.taken_if_equal), (true, Some(false)));

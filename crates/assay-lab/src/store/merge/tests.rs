@@ -17,8 +17,8 @@ fn full(folder: &TempDir, name: &str, mark: f64) -> (Ledger, PathBuf) {
 fn put(ledger: &Ledger, table: &str, mark: f64, given: &[(&str, &str)]) {
     let all = tables().unwrap();
     let table = all.iter().find(|known| known.name == table).unwrap();
-    let columns: Vec<&Column> = table.columns.iter().filter(|column| column.name != "id").collect();
-    let value = |column: &Column| {
+    let columns: Vec<&LedgerColumn> = table.columns.iter().filter(|column| column.name != "id").collect();
+    let value = |column: &LedgerColumn| {
         let given = given.iter().find(|(name, _)| *name == column.name);
         match (given, &column.refers) {
             (Some((_, value)), _) => (*value).to_owned(),

@@ -7,6 +7,7 @@ use crate::cli::stat::predictors;
 use crate::cli::{DONE, FAILED, reads, screen};
 use anyhow::{Context as _, Result};
 use assay_lab::campaign;
+use assay_lab::fit::variants::FittedInput;
 use assay_lab::fit::{FitRequest, conclude, conclude_numbers, examine, examine_numbers, variants};
 use assay_lab::lead::{Misuse, Resume};
 use assay_pure::inputs::fit::kind;
@@ -149,7 +150,8 @@ pub(super) fn run(arguments: &FitArguments) -> Result<u8> {
     let measured = |fitted: Option<(Generator, u64)>| match (&arguments.experiment, fitted) {
         (Some(experiment), Some((generator, units))) => {
             let units = asked.units.unwrap_or(units);
-            measure(arguments, experiment, (&generator, units), asked.margin).map(Some)
+            let fitted = FittedInput { generator: &generator, units, seed: arguments.seed };
+            measure(arguments, experiment, fitted, asked.margin).map(Some)
         }
         _ => Ok(None),
     };
@@ -267,7 +269,7 @@ fn name(arguments: &FitArguments) -> Result<String, Misuse> {
 fn measure(
     arguments: &FitArguments,
     experiment: &Path,
-    (generator, units): (&Generator, u64),
+    fitted: FittedInput<'_>,
     margin: f64,
 ) -> Result<assay_report::fit::page::Variants> {
     assay_linux::interrupt::catch();
@@ -290,9 +292,7 @@ fn measure(
         source: campaign::CountingSource::Best,
     };
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
-    variants::measure(&asked, &file, (generator, units, arguments.seed), margin, &mut |event| {
-        progress.event(&event)
-    })
+    variants::measure(&asked, &file, fitted, margin, &mut |event| progress.event(&event))
 }
 
 /// Standard output; `--json` alone has no name.

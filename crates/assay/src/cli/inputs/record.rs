@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Record what a command prints, or what it is given, as an input
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("../help/record_input.txt"))]
-pub struct RecordArguments {
+pub struct InputRecordArguments {
     /// File to write
     #[arg(short, long, value_name = "FILE", help_heading = OUTPUT)]
     output: PathBuf,
@@ -44,15 +44,15 @@ pub struct RecordArguments {
 ///
 /// # Errors
 /// The command cannot be started, or the file cannot be written.
-pub(super) fn run(arguments: &RecordArguments) -> Result<u8> {
+pub(super) fn run(arguments: &InputRecordArguments) -> Result<u8> {
     screen::find_place(&arguments.output, &reads::of_command(&arguments.command))?;
     interrupt::catch();
-    let mut kept = Kept { file: Output::create(&arguments.output)?, left: arguments.limit, size: 0 };
+    let mut kept = LimitedFile { file: Output::create(&arguments.output)?, left: arguments.limit, size: 0 };
     let (ended, status) =
         if arguments.stdin { feed(arguments, &mut kept) } else { listen(arguments, &mut kept) }?;
     let is_interrupted = matches!(ended, Ended::Interrupted);
     let is_lost = matches!(&ended, Ended::NotPassedOn(error) if error.kind() != io::ErrorKind::BrokenPipe);
-    let Kept { file, size, .. } = kept;
+    let LimitedFile { file, size, .. } = kept;
     if size == 0 && is_interrupted {
         bail!("interrupted before `{}` produced anything, so nothing was kept", shown(arguments));
     }
@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &RecordArguments) -> Result<u8> {
     Ok(DONE)
 }
 
-fn shown(arguments: &RecordArguments) -> String {
+fn shown(arguments: &InputRecordArguments) -> String {
     arguments.command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
@@ -128,7 +128,7 @@ fn in_toml(text: &str) -> String {
 }
 
 /// The file, and how much it still takes.
-struct Kept {
+struct LimitedFile {
     file: Output,
     left: u64,
     size: u64,
@@ -148,7 +148,7 @@ enum Ended {
 
 impl Ended {
     /// What is told of it, if it needs a word.
-    fn sentence(&self, arguments: &RecordArguments) -> Option<String> {
+    fn sentence(&self, arguments: &InputRecordArguments) -> Option<String> {
         let reader =
             if arguments.stdin { "the command stopped reading" } else { "standard output was closed" };
         match self {
@@ -184,7 +184,7 @@ const UNHEARD: Duration = Duration::from_secs(1);
 fn pass(
     mut from: impl Read + Send + 'static,
     mut to: Option<impl Write>,
-    kept: &mut Kept,
+    kept: &mut LimitedFile,
 ) -> io::Result<Ended> {
     let (sender, chunks) = mpsc::sync_channel::<io::Result<Vec<u8>>>(1);
     std::thread::spawn(move || {
@@ -228,13 +228,13 @@ fn pass(
     }
 }
 
-fn start(arguments: &RecordArguments, command: &mut Command) -> Result<Child> {
+fn start(arguments: &InputRecordArguments, command: &mut Command) -> Result<Child> {
     tied::with_the_lab(command).spawn().map_err(|error| {
         Misuse(format!("cannot start `{}`: {error}", arguments.command[0].to_string_lossy())).into()
     })
 }
 
-fn listen(arguments: &RecordArguments, kept: &mut Kept) -> Result<(Ended, ExitStatus)> {
+fn listen(arguments: &InputRecordArguments, kept: &mut LimitedFile) -> Result<(Ended, ExitStatus)> {
     let mut command = Command::new(&arguments.command[0]);
     let mut child = start(arguments, command.args(&arguments.command[1..]).stdout(Stdio::piped()))?;
     let from = child.stdout.take().expect("it is a pipe");
@@ -246,7 +246,7 @@ fn listen(arguments: &RecordArguments, kept: &mut Kept) -> Result<(Ended, ExitSt
     Ok((passed.context("cannot keep what the command prints")?, status))
 }
 
-fn feed(arguments: &RecordArguments, kept: &mut Kept) -> Result<(Ended, ExitStatus)> {
+fn feed(arguments: &InputRecordArguments, kept: &mut LimitedFile) -> Result<(Ended, ExitStatus)> {
     let mut command = Command::new(&arguments.command[0]);
     let stdout = if arguments.quiet { Stdio::null() } else { Stdio::inherit() };
     let mut child =

@@ -14,20 +14,20 @@ use std::path::Path;
 
 /// What a file's ending asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum ReportFormat {
     Html,
     Json,
     Csv,
 }
 
-impl Form {
-    fn of(file: &Path) -> Result<Form, Misuse> {
+impl ReportFormat {
+    fn of(file: &Path) -> Result<ReportFormat, Misuse> {
         let ending =
             file.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_ascii_lowercase();
         match ending.as_str() {
-            "html" | "htm" => Ok(Form::Html),
-            "json" => Ok(Form::Json),
-            "csv" => Ok(Form::Csv),
+            "html" | "htm" => Ok(ReportFormat::Html),
+            "json" => Ok(ReportFormat::Json),
+            "csv" => Ok(ReportFormat::Csv),
             _ => Err(Misuse(format!(
                 "-o {}: the ending says what is written: .html a page of pictures, .json the data, .csv the samples",
                 file.display()
@@ -41,18 +41,18 @@ impl Form {
 /// # Errors
 /// There is no such thing, or the file cannot be written.
 pub fn write(file: &Path, what: &[String], places: &StoragePaths) -> Result<u8> {
-    let form = Form::of(file)?;
+    let form = ReportFormat::of(file)?;
     if what.len() > 2 {
         return Err(Misuse("at most two can be shown side by side".into()).into());
     }
-    if form != Form::Html && what.len() > 1 {
+    if form != ReportFormat::Html && what.len() > 1 {
         return Err(Misuse("two can be shown side by side only on a page: -o FILE.html".into()).into());
     }
     let text = match (form, what) {
-        (Form::Csv, what) => samples(what.first(), places)?,
-        (Form::Json, what) => data(&found(what.first(), places)?)?,
-        (Form::Html, []) => document(&[found(None, places)?], Served::default()),
-        (Form::Html, what) => {
+        (ReportFormat::Csv, what) => samples(what.first(), places)?,
+        (ReportFormat::Json, what) => data(&found(what.first(), places)?)?,
+        (ReportFormat::Html, []) => document(&[found(None, places)?], Served::default()),
+        (ReportFormat::Html, what) => {
             let all: Vec<Shown> = what.iter().map(|one| found(Some(one), places)).collect::<Result<_>>()?;
             document(&all, Served::default())
         }
@@ -169,10 +169,10 @@ mod tests {
 
     #[test]
     fn the_ending_says_what_is_written() {
-        assert_eq!(Form::of(Path::new("a/b.HTML")).ok(), Some(Form::Html));
-        assert_eq!(Form::of(Path::new("b.json")).ok(), Some(Form::Json));
-        assert_eq!(Form::of(Path::new("b.csv")).ok(), Some(Form::Csv));
-        assert!(Form::of(Path::new("b.pdf")).unwrap_err().0.contains(".html a page"));
-        assert!(Form::of(Path::new("b")).is_err());
+        assert_eq!(ReportFormat::of(Path::new("a/b.HTML")).ok(), Some(ReportFormat::Html));
+        assert_eq!(ReportFormat::of(Path::new("b.json")).ok(), Some(ReportFormat::Json));
+        assert_eq!(ReportFormat::of(Path::new("b.csv")).ok(), Some(ReportFormat::Csv));
+        assert!(ReportFormat::of(Path::new("b.pdf")).unwrap_err().0.contains(".html a page"));
+        assert!(ReportFormat::of(Path::new("b")).is_err());
     }
 }

@@ -50,7 +50,7 @@ pub fn run(arguments: &RunArguments, listed: &ListedExperiments) -> Result<u8> {
         campaign::something_begun(&Ledger::open(&arguments.places.ledger)?, &names)?;
     }
     let budgets = experiments.iter().map(|experiment| experiment.budget_seconds).collect();
-    let mut shares = Shares::of(budgets, listed.budget);
+    let mut shares = BudgetShares::of(budgets, listed.budget);
     let mut done: Vec<Measured> = Vec::new();
     for (number, file) in listed.experiments.iter().enumerate() {
         let budget = shares.next(number);
@@ -97,19 +97,19 @@ fn code_of(codes: &[u8], is_cut: bool, has_gate: bool) -> u8 {
 
 /// A budget for all together: each has its own share, and what those before it saved. What one overspends, as the first round of
 /// a large matrix does, is nobody else's: the last file once was left with a budget of 0.
-struct Shares {
+struct BudgetShares {
     /// Each experiment's own share, seconds.
     own: Vec<f64>,
     /// Saved by those before, seconds; none where each has its file's budget.
     saved: Option<f64>,
 }
 
-impl Shares {
+impl BudgetShares {
     /// Of a budget for all together, by the files' own ones.
-    fn of(budgets: Vec<f64>, together: Option<f64>) -> Shares {
+    fn of(budgets: Vec<f64>, together: Option<f64>) -> BudgetShares {
         let all: f64 = budgets.iter().sum();
         let part = |budget: f64| together.map_or(budget, |together| together * budget / all);
-        Shares { own: budgets.into_iter().map(part).collect(), saved: together.map(|_| 0.0) }
+        BudgetShares { own: budgets.into_iter().map(part).collect(), saved: together.map(|_| 0.0) }
     }
 
     /// What the next one is given; none: its file's own budget.
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_share_grows_by_what_others_saved_and_never_shrinks() {
-        let mut shares = Shares::of(vec![10.0, 10.0, 20.0], Some(4.0));
+        let mut shares = BudgetShares::of(vec![10.0, 10.0, 20.0], Some(4.0));
         let first = shares.next(0);
         assert_eq!(first, Some(1.0));
         assert!(shares.measured(first, 30.0).is_some_and(|said| said.contains("a first look takes 30 s")));
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(second, Some(1.0), "what the first overspent is its own");
         assert_eq!(shares.measured(second, 0.4), None);
         assert!((shares.next(2).unwrap() - 2.6).abs() < 1e-9);
-        let mut own = Shares::of(vec![10.0], None);
+        let mut own = BudgetShares::of(vec![10.0], None);
         assert_eq!((own.next(0), own.measured(None, 99.0)), (None, None));
     }
 

@@ -9,19 +9,19 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 #[derive(Debug)]
 pub struct Documents<T> {
     most: usize,
-    state: Mutex<State<T>>,
+    state: Mutex<DocumentCache<T>>,
     /// Something was made, or could not be.
     done: Condvar,
 }
 
 #[derive(Debug)]
-struct State<T> {
+struct DocumentCache<T> {
     made: Vec<(String, Arc<T>)>,
     making: BTreeSet<String>,
     waiting: usize,
 }
 
-impl<T> State<T> {
+impl<T> DocumentCache<T> {
     fn find(&mut self, key: &str) -> Option<Arc<T>> {
         let at = self.made.iter().position(|(known, _)| known == key)?;
         let found = self.made.remove(at);
@@ -34,11 +34,11 @@ impl<T> State<T> {
 impl<T> Documents<T> {
     /// Room for so many.
     pub fn new(most: usize) -> Self {
-        let state = State { made: Vec::new(), making: BTreeSet::new(), waiting: 0 };
+        let state = DocumentCache { made: Vec::new(), making: BTreeSet::new(), waiting: 0 };
         Self { most, state: Mutex::new(state), done: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
+    fn lock(&self) -> MutexGuard<'_, DocumentCache<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

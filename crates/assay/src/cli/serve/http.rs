@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What is sent back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct HttpResponse {
     /// Of HTTP.
     pub status: u16,
     /// Of the body.
@@ -26,7 +26,7 @@ pub struct Answer {
     pub body: Vec<u8>,
 }
 
-impl Answer {
+impl HttpResponse {
     /// A text for people.
     pub fn text(status: u16, text: impl Into<String>) -> Self {
         Self { status, media: "text/plain; charset=utf-8", body: (text.into() + "\n").into_bytes() }
@@ -34,7 +34,7 @@ impl Answer {
 }
 
 /// Reads a request, answers it, closes the connection.
-pub fn serve(mut stream: TcpStream, port: u16, answer: impl FnOnce(&str) -> Answer) {
+pub fn serve(mut stream: TcpStream, port: u16, answer: impl FnOnce(&str) -> HttpResponse) {
     if stream.set_nonblocking(false).is_err() {
         return;
     }
@@ -82,14 +82,14 @@ fn read_head(stream: &mut TcpStream) -> Option<String> {
 }
 
 /// The path that is asked for, or why nothing is given.
-fn asked(head: &str, port: u16) -> Result<String, Answer> {
+fn asked(head: &str, port: u16) -> Result<String, HttpResponse> {
     let mut lines = head.split("\r\n");
     let first: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
     let [method, target, version] = first[..] else {
-        return Err(Answer::text(400, "this is not an HTTP/1.1 request"));
+        return Err(HttpResponse::text(400, "this is not an HTTP/1.1 request"));
     };
     if !version.starts_with("HTTP/1.") {
-        return Err(Answer::text(400, "this is not an HTTP/1.1 request"));
+        return Err(HttpResponse::text(400, "this is not an HTTP/1.1 request"));
     }
     let named = |line: &str| {
         let (name, value) = line.split_once(':')?;
@@ -103,19 +103,22 @@ fn asked(head: &str, port: u16) -> Result<String, Answer> {
         None => port == 80 && names.contains(&host),
     };
     if hosts.len() != 1 || !own(&hosts[0]) {
-        return Err(Answer::text(403, format!("only requests to http://127.0.0.1:{port}/ are answered")));
+        return Err(HttpResponse::text(
+            403,
+            format!("only requests to http://127.0.0.1:{port}/ are answered"),
+        ));
     }
     if method != "GET" {
-        return Err(Answer::text(405, "the ledger is read-only: use GET"));
+        return Err(HttpResponse::text(405, "the ledger is read-only: use GET"));
     }
     let path = target.split(['?', '#']).next().unwrap_or_default();
     if !path.starts_with('/') {
-        return Err(Answer::text(400, "a path must start with /"));
+        return Err(HttpResponse::text(400, "a path must start with /"));
     }
     Ok(path.to_owned())
 }
 
-fn written(answer: &Answer) -> Vec<u8> {
+fn written(answer: &HttpResponse) -> Vec<u8> {
     let reason = match answer.status {
         200 => "OK",
         204 => "No Content",

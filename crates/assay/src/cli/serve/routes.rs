@@ -1,7 +1,7 @@
 //! What each path shows.
 
 use super::documents::Documents;
-use super::http::Answer;
+use super::http::HttpResponse;
 use crate::cli::run::StoragePaths;
 use anyhow::Result;
 use assay_lab::history::{self, HistoryRequest};
@@ -21,7 +21,7 @@ const KEPT: usize = 12;
 /// The pages of one ledger. Each answer opens the file anew, so that what others write is seen and nothing is held.
 ///
 /// What takes long is not waited for: a document then has the question and what is known of the answer, and asks for the rest.
-pub struct Pages {
+pub struct LedgerPages {
     ledger: PathBuf,
     /// Where binaries may still lie, which histories compare.
     store: PathBuf,
@@ -35,7 +35,7 @@ struct PageKey {
     live: Option<String>,
 }
 
-impl Pages {
+impl LedgerPages {
     /// Of these places.
     pub fn new(places: &StoragePaths) -> Self {
         Self { ledger: places.ledger.clone(), store: places.store(), documents: Documents::new(KEPT) }
@@ -66,18 +66,18 @@ impl Pages {
     }
 
     /// What is sent for a path.
-    pub fn answer(&self, path: &str) -> Answer {
+    pub fn answer(&self, path: &str) -> HttpResponse {
         let found = self.find(path);
         found.unwrap_or_else(|error| {
             let status = if error.downcast_ref::<Misuse>().is_some() { 404 } else { 500 };
-            Answer::text(status, format!("{error:#}"))
+            HttpResponse::text(status, format!("{error:#}"))
         })
     }
 
-    fn find(&self, path: &str) -> Result<Answer> {
+    fn find(&self, path: &str) -> Result<HttpResponse> {
         let Some(parts) = path.trim_matches('/').split('/').map(decoded).collect::<Option<Vec<String>>>()
         else {
-            return Ok(Answer::text(
+            return Ok(HttpResponse::text(
                 400,
                 format!(
                     "bad percent-encoding in {path}: % needs two hexadecimal digits, and the bytes must be UTF-8"
@@ -90,7 +90,7 @@ impl Pages {
             names.iter().map(|(kind, name)| of_kind(ledger, kind, name)).collect::<Result<Vec<_>>>()
         };
         match parts[..] {
-            ["favicon.ico"] => Ok(Answer { status: 204, media: "image/x-icon", body: Vec::new() }),
+            ["favicon.ico"] => Ok(HttpResponse { status: 204, media: "image/x-icon", body: Vec::new() }),
             [""] => {
                 let ledger = ledger()?;
                 let page = self.list(&ledger, None)?;
@@ -128,13 +128,16 @@ impl Pages {
                 let ledger = ledger()?;
                 self.page(&ledger, &[named_in_ledger(&ledger, name, &Kept::ALL)?])
             }
-            _ => Ok(Answer::text(404, format!("there is nothing at {path}; / lists what the ledger has"))),
+            _ => Ok(HttpResponse::text(
+                404,
+                format!("there is nothing at {path}; / lists what the ledger has"),
+            )),
         }
     }
 
     /// The document of one thing, or of two: with all that it shows if that is there or made at once, else with a head that asks
     /// for the rest.
-    fn page(&self, ledger: &Ledger, rows: &[KeptRow]) -> Result<Answer> {
+    fn page(&self, ledger: &Ledger, rows: &[KeptRow]) -> Result<HttpResponse> {
         let PageKey { key, live } = key_of(ledger, rows)?;
         let served = Served { home: Some("/"), live: live.as_deref(), data: None };
         if let Some(made) = self.documents.find(&key) {
@@ -177,7 +180,7 @@ impl Pages {
     }
 
     /// Everything that was asked of an experiment: the list at once, its history as soon as it is judged.
-    fn experiment(&self, ledger: &Ledger, name: &str) -> Result<Answer> {
+    fn experiment(&self, ledger: &Ledger, name: &str) -> Result<HttpResponse> {
         let list = self.list(ledger, Some(name))?;
         let has_history = list.rows.iter().any(|row| row.kind == Kept::Campaign)
             || ledger.imported_names()?.iter().any(|known| known == name);
@@ -294,12 +297,12 @@ fn shown_or_why(ledger: &Ledger, row: &KeptRow) -> Result<Shown> {
     })
 }
 
-fn html(document: String) -> Answer {
-    Answer { status: 200, media: "text/html; charset=utf-8", body: document.into_bytes() }
+fn html(document: String) -> HttpResponse {
+    HttpResponse { status: 200, media: "text/html; charset=utf-8", body: document.into_bytes() }
 }
 
-fn json(text: String) -> Answer {
-    Answer { status: 200, media: "application/json", body: text.into_bytes() }
+fn json(text: String) -> HttpResponse {
+    HttpResponse { status: 200, media: "application/json", body: text.into_bytes() }
 }
 
 fn now() -> f64 {
@@ -334,7 +337,7 @@ mod tests {
         let ledger = Ledger::open(&path).unwrap();
         let end = |id| ledger.finish(Led::Campaign, id, Some(Stopped::Decided)).unwrap();
         (0..3).for_each(|_| end(begin(&ledger, "sums")));
-        let pages = Pages::new(&StoragePaths { ledger: path.clone(), store: None });
+        let pages = LedgerPages::new(&StoragePaths { ledger: path.clone(), store: None });
         let mut seen = Vec::new();
         let asked = AtomicUsize::new(0);
         pages.make_ahead(&mut seen, &|| asked.fetch_add(1, Ordering::SeqCst) < 1).unwrap();
@@ -357,7 +360,7 @@ mod tests {
         begin(&Ledger::open(&path).unwrap(), "two words");
         let probe = folder.path().join("probe.toml");
         std::fs::write(&probe, "secret = 1").unwrap();
-        let pages = Pages::new(&StoragePaths { ledger: path.clone(), store: None });
+        let pages = LedgerPages::new(&StoragePaths { ledger: path.clone(), store: None });
         let said = |path: &str| {
             let answer = pages.answer(path);
             (answer.status, String::from_utf8_lossy(&answer.body).into_owned())

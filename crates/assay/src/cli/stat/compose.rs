@@ -98,7 +98,7 @@ impl CommandExecution {
 
 fn counted_rows(question: &StatQuestion, executions: &[&counted::CountedRun]) -> Vec<EventRow> {
     let Some(first) = executions.first() else { return Vec::new() };
-    let row = |(at, (event, _)): (usize, &counted::Read)| {
+    let row = |(at, (event, _)): (usize, &counted::EventReading)| {
         let read = executions.iter().filter_map(|figures| figures.events.get(at));
         let readings: Result<Vec<CounterReading>, &CounterRefusal> =
             read.map(|(_, reading)| reading.as_ref().copied()).collect();

@@ -8,13 +8,13 @@ use std::process::Command;
 use std::time::Duration;
 
 /// An event with what was read of it.
-pub type Read = (CounterEvent, Result<CounterReading, CounterRefusal>);
+pub type EventReading = (CounterEvent, Result<CounterReading, CounterRefusal>);
 
 /// A command that was counted once.
 #[derive(Clone, Debug)]
 pub struct CountedRun {
     /// What each event read, in order.
-    pub events: Vec<Read>,
+    pub events: Vec<EventReading>,
     /// How it ended.
     pub ending: CommandEnding,
 }

@@ -149,15 +149,20 @@ fn adapt(
 
 /// Refusals of the same reason in one sentence, and what would allow them.
 pub fn explain(refused: &[CounterRefusal], conditions: &RefusalContext) -> Vec<String> {
-    let mut groups: Vec<(String, Option<String>, Vec<&str>)> = Vec::new();
+    struct RefusedEvents<'a> {
+        reason: String,
+        remedy: Option<String>,
+        events: Vec<&'a str>,
+    }
+    let mut groups: Vec<RefusedEvents> = Vec::new();
     for refusal in refused {
         let (reason, remedy) = (refusal.reason(conditions), refusal.remedy(conditions));
-        match groups.iter_mut().find(|group| group.0 == reason) {
-            Some(group) => group.2.push(&refusal.event),
-            None => groups.push((reason, remedy, vec![&refusal.event])),
+        match groups.iter_mut().find(|group| group.reason == reason) {
+            Some(group) => group.events.push(&refusal.event),
+            None => groups.push(RefusedEvents { reason, remedy, events: vec![&refusal.event] }),
         }
     }
-    let sentence = |(reason, remedy, events): (String, Option<String>, Vec<&str>)| {
+    let sentence = |RefusedEvents { reason, remedy, events }| {
         let remedy = remedy.map(|remedy| format!(" To allow it: {remedy}.")).unwrap_or_default();
         format!("{} cannot be counted: {reason}.{remedy}", words::list(&events))
     };

@@ -1,6 +1,6 @@
 //! `assay trace convert`: one stream of a trace, in another format.
 
-use super::info::{Summary, nonsense};
+use super::info::{StreamSummary, nonsense};
 use super::parse_format;
 use super::stored::Packing;
 use super::walk::{TraceRange, WalkNotes, walk};
@@ -49,7 +49,8 @@ pub struct ConvertArguments {
 pub fn run(arguments: &ConvertArguments) -> Result<u8> {
     let to = target(arguments)?;
     screen::find_place(&arguments.output, std::slice::from_ref(&arguments.input))?;
-    let (walked, totals, tables) = first_pass(arguments, to)?;
+    let passed = first_pass(arguments, to)?;
+    let FirstPass { walked, totals, .. } = &passed;
     if walked.streams > 1 && arguments.stream.is_none() {
         let message = format!(
             "{} has {} streams, and {to} can store only one: choose it with --stream; `assay trace info` lists them",
@@ -73,8 +74,8 @@ pub fn run(arguments: &ConvertArguments) -> Result<u8> {
     if let Some(warning) = nonsense(&totals.continuity) {
         screen::tell(&format!("assay: {}: {warning}", arguments.input.display()));
     }
-    let lost = second_pass(arguments, to, &walked, &totals, &tables)?;
-    report(arguments, to, &walked, &totals, &lost)?;
+    let lost = second_pass(arguments, to, &passed)?;
+    report(arguments, to, walked, totals, &lost)?;
     Ok(DONE)
 }
 
@@ -113,9 +114,17 @@ fn asked(arguments: &ConvertArguments) -> TraceRange<'_> {
     TraceRange { path: &arguments.input, from: arguments.from, stream: arguments.stream }
 }
 
-/// Totals, which SBBT puts in front, and BT9's tables.
-fn first_pass(arguments: &ConvertArguments, to: TraceFormat) -> Result<(WalkNotes, Summary, bt9::Bt9Tables)> {
-    let (mut totals, mut tables) = (Summary::default(), bt9::Bt9Tables::default());
+/// What must be known of a stream before it is written.
+struct FirstPass {
+    walked: WalkNotes,
+    /// SBBT puts them in front.
+    totals: StreamSummary,
+    /// Of BT9; else empty.
+    tables: bt9::Bt9Tables,
+}
+
+fn first_pass(arguments: &ConvertArguments, to: TraceFormat) -> Result<FirstPass> {
+    let (mut totals, mut tables) = (StreamSummary::default(), bt9::Bt9Tables::default());
     let mut first = None;
     let walked = walk::<Misuse>(asked(arguments), |stored, batch, sites| {
         if batch.branches.is_empty() || *first.get_or_insert(batch.stream) != batch.stream {
@@ -128,7 +137,7 @@ fn first_pass(arguments: &ConvertArguments, to: TraceFormat) -> Result<(WalkNote
         Ok(())
     })?;
     tables.close().map_err(|error| Misuse(error.to_string()))?;
-    Ok((walked, totals, tables))
+    Ok(FirstPass { walked, totals, tables })
 }
 
 /// A format being written.
@@ -140,15 +149,9 @@ enum Sink<'a, W: Write> {
 }
 
 /// What could not be written, in whole sentences.
-type Lost = Vec<String>;
+type Losses = Vec<String>;
 
-fn second_pass(
-    arguments: &ConvertArguments,
-    to: TraceFormat,
-    walked: &WalkNotes,
-    totals: &Summary,
-    tables: &bt9::Bt9Tables,
-) -> Result<Lost> {
+fn second_pass(arguments: &ConvertArguments, to: TraceFormat, passed: &FirstPass) -> Result<Losses> {
     let cannot = || format!("cannot write {}", arguments.output.display());
     let place = |out: BufWriter<Output>| -> Result<()> {
         let out = out.into_inner().map_err(std::io::IntoInnerError::into_error).with_context(cannot)?;
@@ -157,25 +160,25 @@ fn second_pass(
     let out = BufWriter::new(Output::create(&arguments.output).with_context(cannot)?);
     match packing(&arguments.output) {
         Packing::None => {
-            let (out, lost) = fill(arguments, to, walked, totals, tables, out)?;
+            let (out, lost) = fill(arguments, to, passed, out)?;
             place(out)?;
             Ok(lost)
         }
         Packing::Gzip => {
             let packed = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-            let (packed, lost) = fill(arguments, to, walked, totals, tables, packed)?;
+            let (packed, lost) = fill(arguments, to, passed, packed)?;
             place(packed.finish().with_context(cannot)?)?;
             Ok(lost)
         }
         Packing::Xz => {
             let packed = liblzma::write::XzEncoder::new(out, 6);
-            let (packed, lost) = fill(arguments, to, walked, totals, tables, packed)?;
+            let (packed, lost) = fill(arguments, to, passed, packed)?;
             place(packed.finish().with_context(cannot)?)?;
             Ok(lost)
         }
         Packing::Zstd => {
             let packed = zstd::Encoder::new(out, 9).with_context(cannot)?;
-            let (packed, lost) = fill(arguments, to, walked, totals, tables, packed)?;
+            let (packed, lost) = fill(arguments, to, passed, packed)?;
             place(packed.finish().with_context(cannot)?)?;
             Ok(lost)
         }
@@ -194,11 +197,10 @@ fn packing(output: &Path) -> Packing {
 fn fill<W: Write>(
     arguments: &ConvertArguments,
     to: TraceFormat,
-    walked: &WalkNotes,
-    totals: &Summary,
-    tables: &bt9::Bt9Tables,
+    passed: &FirstPass,
     out: W,
-) -> Result<(W, Lost)> {
+) -> Result<(W, Losses)> {
+    let FirstPass { walked, totals, tables } = passed;
     let mut sink = match to {
         TraceFormat::Bt9 => Sink::Bt9(bt9::Bt9Writer::new(out, tables)?),
         TraceFormat::Sbbt => Sink::Sbbt(sbbt::SbbtWriter::new(out, totals.instructions, totals.branches)?),
@@ -242,15 +244,15 @@ impl<W: Write> Sink<'_, W> {
         }
     }
 
-    fn finish(self, arguments: &ConvertArguments, walked: &WalkNotes, chosen: u32) -> Result<(W, Lost)> {
+    fn finish(self, arguments: &ConvertArguments, walked: &WalkNotes, chosen: u32) -> Result<(W, Losses)> {
         Ok(match self {
             Sink::Assay(mut writer, mut stream) => {
                 if let Some(block) = stream.finish() {
                     writer.write(0, &block)?;
                 }
-                (writer.finish(&directory(arguments, walked, chosen, &stream))?, Lost::new())
+                (writer.finish(&directory(arguments, walked, chosen, &stream))?, Losses::new())
             }
-            Sink::Bt9(writer) => (writer.finish()?, Lost::new()),
+            Sink::Bt9(writer) => (writer.finish()?, Losses::new()),
             Sink::Sbbt(writer) => {
                 let shortened = (writer.shortened > 0).then(|| {
                     let most = sbbt::MAX_INSTRUCTIONS;
@@ -309,8 +311,8 @@ fn report(
     arguments: &ConvertArguments,
     to: TraceFormat,
     walked: &WalkNotes,
-    totals: &Summary,
-    lost: &Lost,
+    totals: &StreamSummary,
+    lost: &Losses,
 ) -> Result<()> {
     let bytes = std::fs::metadata(&arguments.output).map_or(0, |facts| facts.len());
     let bits = bytes as f64 * 8.0 / totals.branches as f64;

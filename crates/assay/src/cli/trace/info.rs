@@ -26,9 +26,16 @@ pub struct InfoArguments {
     json: bool,
 }
 
+/// What was counted of the branches of one class.
+struct ClassExecutions {
+    class: BranchClass,
+    executed: u64,
+    taken: u64,
+}
+
 /// What was counted of one stream.
 #[derive(Default)]
-pub struct Summary {
+pub struct StreamSummary {
     pub branches: u64,
     pub instructions: u64,
     pub sites: usize,
@@ -37,7 +44,7 @@ pub struct Summary {
     pub continuity: Continuity,
 }
 
-impl Summary {
+impl StreamSummary {
     pub fn observe(&mut self, sites: &[BranchSite], branches: &[Branch], longest_gap: u32) {
         for branch in branches {
             self.instructions += u64::from(branch.instructions());
@@ -50,11 +57,11 @@ impl Summary {
         self.continuity.observe(sites, branches, longest_gap);
     }
 
-    fn classes(&self) -> impl Iterator<Item = (BranchClass, u64, u64)> {
+    fn classes(&self) -> impl Iterator<Item = ClassExecutions> {
         let all = (0..12).filter_map(BranchClass::from_bits);
         all.zip(self.classes)
-            .map(|(class, (executed, taken))| (class, executed, taken))
-            .filter(|class| class.1 > 0)
+            .map(|(class, (executed, taken))| ClassExecutions { class, executed, taken })
+            .filter(|counts| counts.executed > 0)
     }
 }
 
@@ -74,7 +81,7 @@ pub fn nonsense(continuity: &Continuity) -> Option<String> {
 /// The file is no trace, or is damaged; what is whole is described first.
 pub fn run(arguments: &InfoArguments) -> Result<u8> {
     let asked = TraceRange { path: &arguments.file, from: arguments.from, stream: None };
-    let mut streams: BTreeMap<u32, Summary> = BTreeMap::new();
+    let mut streams: BTreeMap<u32, StreamSummary> = BTreeMap::new();
     let walked = walk::<Misuse>(asked, |stored, batch, sites| {
         if !batch.branches.is_empty() {
             let summary = streams.entry(batch.stream).or_default();
@@ -98,8 +105,8 @@ fn bits_per_branch(walked: &WalkNotes, branches: u64) -> Option<f64> {
     (branches > 0).then(|| walked.bytes as f64 * 8.0 / branches as f64)
 }
 
-fn as_text(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, Summary>) -> String {
-    let sum = |of: fn(&Summary) -> u64| streams.values().map(of).sum::<u64>();
+fn as_text(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, StreamSummary>) -> String {
+    let sum = |of: fn(&StreamSummary) -> u64| streams.values().map(of).sum::<u64>();
     let branches = sum(|stream| stream.branches);
     let mut text = format!("{}: {}, {}", arguments.file.display(), walked.format, words::bytes(walked.bytes));
     if let Some(bits) = bits_per_branch(walked, branches) {
@@ -146,14 +153,14 @@ fn owner(walked: &WalkNotes, stream: u32) -> String {
     found.unwrap_or_default()
 }
 
-fn stream_text(stream: &Summary) -> String {
+fn stream_text(stream: &StreamSummary) -> String {
     let mut text =
         format!("{} branches at {} sites", words::count(stream.branches), words::count(stream.sites as u64));
     if stream.instructions > 0 {
         text.push_str(&format!(", {} instructions", words::count(stream.instructions)));
     }
     text.push_str(&format!("\n  {:<26} {:>15} {:>9}\n", "class", "executed", "taken"));
-    for (class, executed, taken) in stream.classes() {
+    for ClassExecutions { class, executed, taken } in stream.classes() {
         let share = words::rate(taken as f64 / executed as f64);
         text.push_str(&format!("  {:<26} {:>15} {share:>9}\n", class.to_string(), words::count(executed)));
     }
@@ -177,7 +184,7 @@ fn stream_text(stream: &Summary) -> String {
     text
 }
 
-fn as_json(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, Summary>) -> Value {
+fn as_json(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, StreamSummary>) -> Value {
     let branches: u64 = streams.values().map(|stream| stream.branches).sum();
     let streams: Vec<Value> =
         streams.iter().map(|(number, stream)| stream_json(walked, *number, stream)).collect();
@@ -204,7 +211,7 @@ fn as_json(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32
     })
 }
 
-fn stream_json(walked: &WalkNotes, number: u32, stream: &Summary) -> Value {
+fn stream_json(walked: &WalkNotes, number: u32, stream: &StreamSummary) -> Value {
     let totals = walked.directory.as_ref().and_then(|directory| directory.streams.get(number as usize));
     let process = walked
         .directory
@@ -212,7 +219,9 @@ fn stream_json(walked: &WalkNotes, number: u32, stream: &Summary) -> Value {
         .and_then(|directory| directory.processes.get(totals?.process as usize).map(|process| process.pid));
     let classes: serde_json::Map<String, Value> = stream
         .classes()
-        .map(|(class, executed, taken)| (class.to_string(), json!({"executed": executed, "taken": taken})))
+        .map(|ClassExecutions { class, executed, taken }| {
+            (class.to_string(), json!({"executed": executed, "taken": taken}))
+        })
         .collect();
     let continuity = &stream.continuity;
     json!({

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// Record the branches of a command, of all its threads, into a file
 #[derive(clap::Args, Clone, Debug)]
 #[command(after_help = include_str!("../help/record.txt"))]
-pub struct RecordArguments {
+pub struct TraceRecordArguments {
     /// File to write, usually *.assaytrace
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -41,7 +41,7 @@ pub struct RecordArguments {
 ///
 /// # Errors
 /// A command that cannot be traced, a machine without an emulator, a file that cannot be written.
-pub fn run(arguments: &RecordArguments) -> Result<u8> {
+pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     let time_limit = match arguments.time_limit {
         None => None,
         Some(seconds) => Some(

@@ -138,17 +138,29 @@ pub fn run(arguments: &SimulateArguments) -> Result<u8> {
     Ok(DONE)
 }
 
+/// How often a predictor was wrong on branches of one kind.
+struct PredictorSums<'a> {
+    predictor: &'a str,
+    /// The kind, in words.
+    of: &'static str,
+    judged: u64,
+    missed: u64,
+}
+
 fn rows<'a>(
     arguments: &'a SimulateArguments,
     found: &'a StreamSums,
-) -> impl Iterator<Item = (&'a str, &'static str, u64, u64)> {
+) -> impl Iterator<Item = PredictorSums<'a>> {
     arguments.predictor.iter().enumerate().flat_map(move |(member, name)| {
         let judges = zoo::entries().find(|entry| entry.name == name).map_or(&[][..], |entry| entry.judges);
-        KINDS
-            .iter()
-            .enumerate()
-            .filter(|(_, (kind, _))| judges.contains(kind))
-            .map(move |(at, (_, word))| (name.as_str(), *word, found.judged[at], found.missed[at][member]))
+        KINDS.iter().enumerate().filter(|(_, (kind, _))| judges.contains(kind)).map(move |(at, (_, word))| {
+            PredictorSums {
+                predictor: name,
+                of: word,
+                judged: found.judged[at],
+                missed: found.missed[at][member],
+            }
+        })
     })
 }
 
@@ -169,7 +181,7 @@ fn as_text(arguments: &SimulateArguments, walked: &WalkNotes, found: &StreamSums
         "share",
         "mpki"
     );
-    for (name, of, judged, missed) in rows(arguments, found) {
+    for PredictorSums { predictor: name, of, judged, missed } in rows(arguments, found) {
         let rate = share(missed, judged).map_or("-".to_owned(), words::rate);
         let mpki =
             share(missed, found.instructions).map_or("-".to_owned(), |share| words::short(share * 1000.0));
@@ -181,7 +193,7 @@ fn as_text(arguments: &SimulateArguments, walked: &WalkNotes, found: &StreamSums
 
 fn as_json(arguments: &SimulateArguments, walked: &WalkNotes, found: &StreamSums) -> Result<Value> {
     let mut predictors = Vec::new();
-    for (name, of, judged, missed) in rows(arguments, found) {
+    for PredictorSums { predictor: name, of, judged, missed } in rows(arguments, found) {
         let definition = zoo::describe(name).map_err(|unknown| Misuse(unknown.to_string()))?.definition;
         predictors.push(json!({
             "predictor": name,

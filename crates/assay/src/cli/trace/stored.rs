@@ -18,7 +18,7 @@ const XZ_MEMORY: u64 = 128 << 20;
 /// Logarithm of the window that a zstd file may ask for; the strongest level asks for this.
 const ZSTD_WINDOW: u32 = 27;
 
-type Bytes = Box<dyn Read>;
+type ByteStream = Box<dyn Read>;
 
 /// How a file is packed as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Packing {
         }
     }
 
-    fn unpack(self, file: BufReader<File>) -> std::io::Result<Bytes> {
+    fn unpack(self, file: BufReader<File>) -> std::io::Result<ByteStream> {
         Ok(match self {
             Packing::None => Box::new(file),
             Packing::Gzip => Box::new(ReadAhead::new(flate2::bufread::MultiGzDecoder::new(file))?),
@@ -59,11 +59,11 @@ impl Packing {
 
 /// A reader of any format.
 pub enum TraceReader {
-    Assay(stored::StoredReader<Bytes>),
-    Bt9(bt9::Bt9Reader<Bytes>),
-    Sbbt(sbbt::SbbtReader<Bytes>),
-    Champsim(champsim::ChampSimReader<Bytes>),
-    Cbp(cbp::CbpReader<Bytes>),
+    Assay(stored::StoredReader<ByteStream>),
+    Bt9(bt9::Bt9Reader<ByteStream>),
+    Sbbt(sbbt::SbbtReader<ByteStream>),
+    Champsim(champsim::ChampSimReader<ByteStream>),
+    Cbp(cbp::CbpReader<ByteStream>),
     Jiegec(jiegec::JiegecReader<BufReader<File>>),
 }
 
@@ -98,7 +98,7 @@ impl Stored {
             let names: Vec<&str> = TraceFormat::ALL.iter().map(|format| format.name()).collect();
             wrong(format!("is not in a known trace format; --from can name one: {}", names.join(", ")))
         })?;
-        let rest: Bytes = Box::new(Cursor::new(begin).chain(unpacked));
+        let rest: ByteStream = Box::new(Cursor::new(begin).chain(unpacked));
         let reader = reader(path, packing, format, rest, streams).map_err(wrong)?;
         Ok(Stored { format, packing, bytes, reader })
     }
@@ -124,7 +124,7 @@ fn reader(
     path: &Path,
     packing: Packing,
     format: TraceFormat,
-    rest: Bytes,
+    rest: ByteStream,
     streams: Range<u32>,
 ) -> Result<TraceReader, String> {
     let said = |error: TraceError| error.to_string();

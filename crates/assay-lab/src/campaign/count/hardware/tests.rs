@@ -1,6 +1,7 @@
 //! Counting for real, with the kernel's own events in the place of the processor's: they need no performance counter.
 
 use super::*;
+use crate::campaign::inputs::ReadyInput;
 use crate::store::InputRow;
 use assay_pure::inputs::{Format, describe};
 use std::path::{Path, PathBuf};
@@ -67,16 +68,22 @@ fn software(names: [&str; 3]) -> Vec<CounterEvent> {
     names.map(|name| name.parse().expect("perf's name")).to_vec()
 }
 
-fn outcome(program: &Path, variant: &str, input: &ReadyInput, events: &[CounterEvent]) -> Outcome {
-    let counters = Counters { events: events.to_vec(), of_front_end: Vec::new(), without_front_end: None };
+fn outcome(program: &Path, variant: &str, input: &ReadyInput, events: &[CounterEvent]) -> ProgramCounts {
+    let counters =
+        AvailableCounters { events: events.to_vec(), of_front_end: Vec::new(), without_front_end: None };
     outcome_of(program, variant, input, &counters)
 }
 
-fn outcome_of(program: &Path, variant: &str, input: &ReadyInput, counters: &Counters) -> Outcome {
+fn outcome_of(
+    program: &Path,
+    variant: &str,
+    input: &ReadyInput,
+    counters: &AvailableCounters,
+) -> ProgramCounts {
     let job = Job {
         program,
         variant,
-        inputs: vec![(0, input), (1, input)],
+        inputs: [0, 1].map(|number| NumberedInput { number, ready: input }).to_vec(),
         most_units: 400,
         predictors: &[],
         cpu: 0,
@@ -118,7 +125,7 @@ fn what_a_program_does_per_unit_is_counted_without_the_conversation() {
             }
             assert_eq!((misses.len(), *conditional, *cycles, front_end.len()), (1, 0, None, 0));
         }
-        checks.push(found.cells[1].check);
+        checks.push((found.cells[1].kind, found.cells[1].check));
     }
     assert_eq!(checks[0], checks[1], "both answered the same requests");
 }
@@ -135,7 +142,7 @@ fn events_of_the_front_end_have_a_walk_of_their_own_beside_the_others() {
     let stand_in = |event| (event, events[0].clone());
     let of_front_end =
         vec![stand_in(experiment::CountedEvent::DecodedOps), stand_in(experiment::CountedEvent::ItlbMisses)];
-    let counters = Counters { events: events.clone(), of_front_end, without_front_end: None };
+    let counters = AvailableCounters { events: events.clone(), of_front_end, without_front_end: None };
     let found = outcome_of(&program, "twice", &input, &counters);
     let walked = found.cells[1].walked.as_ref().expect("counted");
     for stretch in [&walked.first, walked.repeated.as_ref().expect("walked through again")] {
@@ -161,7 +168,7 @@ fn a_front_end_that_fails_in_the_program_leaves_what_was_counted_and_says_why() 
     // No processor has this one: it is the largest number there is.
     let refused = "rffffffffffffffff".parse().expect("a raw event");
     let of_front_end = vec![(experiment::CountedEvent::DecodedOps, refused)];
-    let counters = Counters { events, of_front_end, without_front_end: None };
+    let counters = AvailableCounters { events, of_front_end, without_front_end: None };
     let found = outcome_of(&program, "touch", &input, &counters);
     assert_eq!((found.stopped.is_none(), found.cells.len()), (true, 2), "the second input is counted too");
     for cell in &found.cells {
@@ -224,7 +231,7 @@ fn a_variant_that_is_not_there_is_said_to_be_missing() {
 #[test]
 fn the_processors_events_are_chosen_only_where_all_of_them_are_counted() {
     let conditions = RefusalContext { virtual_machine: true, ..RefusalContext::default() };
-    let names = |counters: Counters| {
+    let names = |counters: AvailableCounters| {
         let own = counters.events.iter().map(ToString::to_string);
         own.collect::<Vec<_>>()
     };

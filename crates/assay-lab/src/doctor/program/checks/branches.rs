@@ -2,7 +2,7 @@
 
 use super::by_line;
 use crate::doctor::program::facts::ProgramFacts;
-use crate::doctor::program::origin::{Base, Condition, FunctionReader, MemoryCell, Origin};
+use crate::doctor::program::origin::{Base, Condition, FunctionReader, MemoryCell, ValueOrigin};
 use crate::examine::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
 use crate::examine::names::is_library;
 use assay_pure::trace::BranchKind;
@@ -97,8 +97,8 @@ fn is_steady(facts: &ProgramFacts, image: usize, condition: &Condition, executed
     let mut cells = 0;
     for origin in &condition.origins {
         match origin {
-            Origin::Constant => {}
-            Origin::Cell(cell) if is_variable(facts, image, cell) => {
+            ValueOrigin::Constant => {}
+            ValueOrigin::Cell(cell) if is_variable(facts, image, cell) => {
                 cells += 1;
                 if !facts.stores().is_steady(image, cell, executed) {
                     return false;
@@ -127,8 +127,8 @@ fn is_lazy(condition: &Condition, taken: bool) -> bool {
 }
 
 fn variable(condition: &Condition) -> &'static str {
-    let is_threads = |origin: &Origin| {
-        matches!(origin, Origin::Cell(MemoryCell { base: Base::Thread | Base::ThreadSlot(_), .. }))
+    let is_threads = |origin: &ValueOrigin| {
+        matches!(origin, ValueOrigin::Cell(MemoryCell { base: Base::Thread | Base::ThreadSlot(_), .. }))
     };
     if condition.origins.iter().any(is_threads) { "a thread-local variable" } else { "a static variable" }
 }
@@ -179,12 +179,12 @@ fn is_loaded(facts: &ProgramFacts, image: usize, address: u64, is_call: bool) ->
     let is_table = |address| facts.is_table(image, address);
     let origins = FunctionReader::new(&listing, &is_table).target(at);
     origins.iter().all(|origin| match origin {
-        Origin::Cell(cell) => match cell.base {
+        ValueOrigin::Cell(cell) => match cell.base {
             Base::File => !is_table(cell.offset),
             _ => true,
         },
         // Of jumps the elements of a table are a switch.
-        Origin::Memory => is_call,
+        ValueOrigin::Memory => is_call,
         _ => false,
     }) && !origins.is_empty()
 }

@@ -3,7 +3,7 @@
 use super::by_line;
 use crate::doctor::program::facts::ProgramFacts;
 use crate::doctor::program::listing::Listing;
-use crate::doctor::program::origin::{Condition, Origin};
+use crate::doctor::program::origin::{Condition, ValueOrigin};
 use crate::examine::check::{Advice, CheckFinding, CheckOutcome, FindingPlace, TracedCost};
 use crate::examine::names::{Ending, ending, is_library};
 use assay_pure::placement::optimised::level_of_producer;
@@ -230,8 +230,8 @@ fn never_taken_side(facts: &ProgramFacts, image: usize, number: usize) -> Option
 /// Whether a condition asks how a call went.
 fn is_error_handling(facts: &ProgramFacts, image: usize, condition: &Condition) -> bool {
     condition.origins.iter().any(|origin| match origin {
-        Origin::Call(0) => true,
-        Origin::Call(target) => condition.is_null_check || facts.images[image].stub(*target).is_some(),
+        ValueOrigin::Call(0) => true,
+        ValueOrigin::Call(target) => condition.is_null_check || facts.images[image].stub(*target).is_some(),
         _ => false,
     })
 }

@@ -149,7 +149,7 @@ fn is_within(
 /// Functions of a library that were inlined into the program's own code.
 fn inlined(facts: &ProgramFacts, wanted: FunctionPurpose, advice: &Advice) -> Vec<CheckFinding> {
     let mut copies: BTreeMap<(usize, u64), (u64, u64, String)> = BTreeMap::new();
-    for (image, address, times) in hot_instructions(facts) {
+    for HotInstruction { image, address, times } in hot_instructions(facts) {
         let frames = facts.images[image].frames(address);
         for pair in frames.windows(2) {
             let [inner, outer] = pair else { continue };
@@ -173,10 +173,18 @@ fn inlined(facts: &ProgramFacts, wanted: FunctionPurpose, advice: &Advice) -> Ve
     found.collect()
 }
 
-/// The hot instructions of the program's own files: file, address, executions.
-fn hot_instructions(facts: &ProgramFacts) -> impl Iterator<Item = (usize, u64, u64)> {
-    let all = facts.executed.iter().map(|(&(image, address), &times)| (image, address, times));
-    all.filter(|(.., times)| facts.heat.is_hot(*times))
+/// An instruction of one of the program's own files.
+struct HotInstruction {
+    /// The file's number.
+    image: usize,
+    address: u64,
+    /// Executions.
+    times: u64,
+}
+
+fn hot_instructions(facts: &ProgramFacts) -> impl Iterator<Item = HotInstruction> {
+    let one = |(&(image, address), &times): (&(usize, u64), &u64)| HotInstruction { image, address, times };
+    facts.executed.iter().map(one).filter(|found| facts.heat.is_hot(found.times))
 }
 
 /// Hot instructions of a kind.
@@ -189,9 +197,9 @@ fn executed(
     let is_wanted = |image, address| {
         facts.instruction(image, address).is_some_and(|instruction| wanted(instruction.mnemonic()))
     };
-    let found = hot_instructions(facts).filter(|(image, address, _)| is_wanted(*image, *address));
+    let found = hot_instructions(facts).filter(|found| is_wanted(found.image, found.address));
     found
-        .map(|(image, address, times)| CheckFinding {
+        .map(|HotInstruction { image, address, times }| CheckFinding {
             cost: TracedCost::executed(times),
             ..CheckFinding::new(FindingPlace::Code(facts.spot(image, address)), saw, advice.clone())
         })
@@ -216,7 +224,7 @@ pub fn system_calls(facts: &ProgramFacts) -> CheckOutcome {
             found.push(CheckFinding { cost: cost(call), ..CheckFinding::new(place, saw, SYSTEM) });
         }
     }
-    for (image, address, times) in hot_instructions(facts) {
+    for HotInstruction { image, address, times } in hot_instructions(facts) {
         let is_call =
             facts.instruction(image, address).is_some_and(|code| code.mnemonic() == Mnemonic::Syscall);
         if !is_call || !facts.heat.is_each(times) {
