@@ -1,32 +1,32 @@
 #![no_main]
 
-use assay_pure::figures::{Adapter, Document, Output, library_names};
+use assay_pure::figures::{Adapter, Document, BenchmarkOutput, library_names};
 
 /// Takes the first line off the bytes as a name.
 fn named(text: &str) -> (&str, &str) {
     text.split_once('\n').unwrap_or(("", text))
 }
 
-fn output(kind: u8, text: &str) -> Output {
+fn output(kind: u8, text: &str) -> BenchmarkOutput {
     let (name, rest) = named(text);
     let file = || Document { name: name.to_owned(), text: rest.to_owned() };
     match kind % 5 {
-        0 => Output { google_benchmark: text.to_owned(), ..Output::default() },
-        1 => Output { stdout: text.to_owned(), elapsed_ns: 1.0, cpu_ns: 0.0, ..Output::default() },
-        2 => Output { criterion: vec![file()], ..Output::default() },
+        0 => BenchmarkOutput { google_benchmark: text.to_owned(), ..BenchmarkOutput::default() },
+        1 => BenchmarkOutput { stdout: text.to_owned(), elapsed_ns: 1.0, cpu_ns: 0.0, ..BenchmarkOutput::default() },
+        2 => BenchmarkOutput { criterion: vec![file()], ..BenchmarkOutput::default() },
         // The name in one file, a sample in the other.
         3 => {
             let (first, second) = rest.split_once('\n').unwrap_or((rest, ""));
             let document =
                 |file: &str, text: &str| Document { name: format!("a/new/{file}"), text: text.to_owned() };
             let criterion = vec![document("benchmark.json", first), document(name, second)];
-            Output { criterion, ..Output::default() }
+            BenchmarkOutput { criterion, ..BenchmarkOutput::default() }
         }
-        _ => Output { json: vec![file()], ..Output::default() },
+        _ => BenchmarkOutput { json: vec![file()], ..BenchmarkOutput::default() },
     }
 }
 
-fn check(adapter: &Adapter, output: &Output) {
+fn check(adapter: &Adapter, output: &BenchmarkOutput) {
     match adapter.read(output) {
         Ok(reading) => {
             assert!(!reading.figures.is_empty() || matches!(adapter, Adapter::Wall | Adapter::Cpu));
@@ -50,7 +50,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if kind % 6 == 5 {
         let (expression, printed) = named(&text);
         if let Ok(adapter) = format!("regex:{expression}").parse() {
-            check(&adapter, &Output { stdout: printed.to_owned(), ..Output::default() });
+            check(&adapter, &BenchmarkOutput { stdout: printed.to_owned(), ..BenchmarkOutput::default() });
         }
         return;
     }

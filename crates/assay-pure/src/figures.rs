@@ -79,7 +79,7 @@ pub struct Document {
 
 /// What one execution of a benchmark command left behind.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Output {
+pub struct BenchmarkOutput {
     /// What it printed.
     pub stdout: String,
     /// What it printed on standard error.
@@ -96,7 +96,7 @@ pub struct Output {
     pub cpu_ns: f64,
 }
 
-impl Output {
+impl BenchmarkOutput {
     /// What it printed, or what it printed on standard error where that is all.
     pub fn printed(&self) -> &str {
         if self.stdout.trim().is_empty() { &self.stderr } else { &self.stdout }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// A column's values.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Column {
+pub enum ParquetColumn {
     /// Whole numbers.
     Integers(Vec<i64>),
     /// Whole numbers that may be missing.
@@ -30,34 +30,34 @@ const MAGIC: &[u8] = b"PAR1";
 const ROWS: usize = 1 << 18;
 const LEVEL: i32 = 3;
 
-impl Column {
+impl ParquetColumn {
     fn len(&self) -> usize {
         match self {
-            Column::Integers(values) => values.len(),
-            Column::MaybeIntegers(values) => values.len(),
-            Column::Numbers(values) => values.len(),
-            Column::Texts(values) => values.len(),
-            Column::MaybeTexts(values) => values.len(),
-            Column::Flags(values) => values.len(),
+            ParquetColumn::Integers(values) => values.len(),
+            ParquetColumn::MaybeIntegers(values) => values.len(),
+            ParquetColumn::Numbers(values) => values.len(),
+            ParquetColumn::Texts(values) => values.len(),
+            ParquetColumn::MaybeTexts(values) => values.len(),
+            ParquetColumn::Flags(values) => values.len(),
         }
     }
 
     /// The physical type's number.
     fn kind(&self) -> i64 {
         match self {
-            Column::Flags(_) => 0,
-            Column::Integers(_) | Column::MaybeIntegers(_) => 2,
-            Column::Numbers(_) => 5,
-            Column::Texts(_) | Column::MaybeTexts(_) => 6,
+            ParquetColumn::Flags(_) => 0,
+            ParquetColumn::Integers(_) | ParquetColumn::MaybeIntegers(_) => 2,
+            ParquetColumn::Numbers(_) => 5,
+            ParquetColumn::Texts(_) | ParquetColumn::MaybeTexts(_) => 6,
         }
     }
 
     fn is_optional(&self) -> bool {
-        matches!(self, Column::MaybeIntegers(_) | Column::MaybeTexts(_))
+        matches!(self, ParquetColumn::MaybeIntegers(_) | ParquetColumn::MaybeTexts(_))
     }
 
     fn is_text(&self) -> bool {
-        matches!(self, Column::Texts(_) | Column::MaybeTexts(_))
+        matches!(self, ParquetColumn::Texts(_) | ParquetColumn::MaybeTexts(_))
     }
 
     /// A page's bytes: levels where values may be missing, then the values there are.
@@ -68,19 +68,19 @@ impl Column {
             bytes.extend(text.as_bytes());
         };
         match self {
-            Column::Integers(values) => {
+            ParquetColumn::Integers(values) => {
                 bytes.extend(values[from..to].iter().flat_map(|value| value.to_le_bytes()))
             }
-            Column::Numbers(values) => {
+            ParquetColumn::Numbers(values) => {
                 bytes.extend(values[from..to].iter().flat_map(|value| value.to_le_bytes()))
             }
-            Column::Texts(values) => values[from..to].iter().for_each(|value| text(&mut bytes, value)),
-            Column::Flags(values) => bytes.extend(bits(values[from..to].iter().copied())),
-            Column::MaybeIntegers(values) => {
+            ParquetColumn::Texts(values) => values[from..to].iter().for_each(|value| text(&mut bytes, value)),
+            ParquetColumn::Flags(values) => bytes.extend(bits(values[from..to].iter().copied())),
+            ParquetColumn::MaybeIntegers(values) => {
                 bytes.extend(levels(values[from..to].iter().map(Option::is_some)));
                 bytes.extend(values[from..to].iter().flatten().flat_map(|value| value.to_le_bytes()));
             }
-            Column::MaybeTexts(values) => {
+            ParquetColumn::MaybeTexts(values) => {
                 bytes.extend(levels(values[from..to].iter().map(Option::is_some)));
                 values[from..to].iter().flatten().for_each(|value| text(&mut bytes, value));
             }
@@ -188,12 +188,12 @@ impl Thrift {
 /// A table as a file.
 ///
 /// Input: columns of one length. Cost: the table once in memory, compressed.
-pub fn write(columns: &[(&str, Column)]) -> Vec<u8> {
+pub fn write(columns: &[(&str, ParquetColumn)]) -> Vec<u8> {
     // "application version X (build Y)": readers look for faults of old writers by it.
     written(columns, &format!("assay version {} (build 0)", env!("CARGO_PKG_VERSION")))
 }
 
-fn written(columns: &[(&str, Column)], writer: &str) -> Vec<u8> {
+fn written(columns: &[(&str, ParquetColumn)], writer: &str) -> Vec<u8> {
     let rows = columns.first().map_or(0, |(_, column)| column.len());
     assert!(columns.iter().all(|(_, column)| column.len() == rows), "columns of a table are of one length");
     let mut file = MAGIC.to_vec();
@@ -223,7 +223,12 @@ fn written(columns: &[(&str, Column)], writer: &str) -> Vec<u8> {
 }
 
 /// Writes a column's page of a row group. Returns what describes it, and its size before it was compressed.
-fn chunk(file: &mut Vec<u8>, (name, column): &(&str, Column), from: usize, to: usize) -> (Thrift, i64) {
+fn chunk(
+    file: &mut Vec<u8>,
+    (name, column): &(&str, ParquetColumn),
+    from: usize,
+    to: usize,
+) -> (Thrift, i64) {
     const ZSTD: i64 = 6;
     let (plain, rle) = (0, 3);
     let offset = file.len() as i64;
@@ -278,8 +283,8 @@ mod tests {
     #[test]
     fn a_file_is_framed_and_names_its_columns() {
         let columns = [
-            ("wall_ns", Column::Integers(vec![3, 4])),
-            ("flagged", Column::MaybeTexts(vec![None, Some("preempted")])),
+            ("wall_ns", ParquetColumn::Integers(vec![3, 4])),
+            ("flagged", ParquetColumn::MaybeTexts(vec![None, Some("preempted")])),
         ];
         let file = write(&columns);
         assert!(file.starts_with(MAGIC) && file.ends_with(MAGIC));
@@ -293,12 +298,12 @@ mod tests {
     #[test]
     fn a_small_file_is_the_one_that_pyarrow_and_duckdb_read() {
         let columns = [
-            ("n", Column::Integers(vec![1, -2, 3])),
-            ("rotation", Column::MaybeIntegers(vec![None, Some(7), None])),
-            ("ns", Column::Numbers(vec![0.5, 1.5, -2.5])),
-            ("variant", Column::Texts(vec!["a".into(), "b".into(), "a".into()])),
-            ("flagged", Column::MaybeTexts(vec![None, Some("preempted"), None])),
-            ("warmup", Column::Flags(vec![true, false, false])),
+            ("n", ParquetColumn::Integers(vec![1, -2, 3])),
+            ("rotation", ParquetColumn::MaybeIntegers(vec![None, Some(7), None])),
+            ("ns", ParquetColumn::Numbers(vec![0.5, 1.5, -2.5])),
+            ("variant", ParquetColumn::Texts(vec!["a".into(), "b".into(), "a".into()])),
+            ("flagged", ParquetColumn::MaybeTexts(vec![None, Some("preempted"), None])),
+            ("warmup", ParquetColumn::Flags(vec![true, false, false])),
         ];
         let file = written(&columns, "assay version 0 (build 0)");
         assert_eq!((file.len(), crate::inputs::digest::digest(&file).as_str()), (PINNED.0, PINNED.1));

@@ -1,7 +1,7 @@
 //! Are the outputs of the libraries themselves (fixtures/adapters, made as its README tells) read as their own tables show them?
 
 use assay_pure::figures::{
-    Adapter, BenchmarkClock, Document, ExecutionFigures, Figure, Output, Unit, library_names,
+    Adapter, BenchmarkClock, BenchmarkOutput, Document, ExecutionFigures, Figure, Unit, library_names,
 };
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(folder().join(name)).expect(name)
 }
 
-fn read(output: &Output, expected: &Adapter) -> ExecutionFigures {
+fn read(output: &BenchmarkOutput, expected: &Adapter) -> ExecutionFigures {
     let detected = Adapter::detect(output).expect("a known library");
     assert_eq!(&detected, expected);
     detected.read(output).expect("figures")
@@ -42,7 +42,10 @@ fn close(found: f64, expected: f64) -> bool {
 
 #[test]
 fn google_benchmark_of_two_programs() {
-    let output = Output { google_benchmark: text("google-benchmark-1.7.1.json"), ..Output::default() };
+    let output = BenchmarkOutput {
+        google_benchmark: text("google-benchmark-1.7.1.json"),
+        ..BenchmarkOutput::default()
+    };
     let reading = read(&output, &Adapter::GoogleBenchmark);
     let expected = [
         "sums: BM_sum/64",
@@ -77,7 +80,7 @@ fn google_benchmark_of_two_programs() {
 
 #[test]
 fn the_table_of_google_benchmark_is_recognised_and_asked_for_its_json() {
-    let output = Output { stdout: text("google-benchmark-1.7.1.txt"), ..Output::default() };
+    let output = BenchmarkOutput { stdout: text("google-benchmark-1.7.1.txt"), ..BenchmarkOutput::default() };
     let detected = Adapter::detect(&output).expect("a known library");
     assert_eq!(detected, Adapter::GoogleBenchmark);
     let error = detected.read(&output).unwrap_err().to_string();
@@ -99,7 +102,7 @@ fn criterion() {
         }
     }
     criterion.sort_by(|one, other| one.name.cmp(&other.name));
-    let reading = read(&Output { criterion, ..Output::default() }, &Adapter::Criterion);
+    let reading = read(&BenchmarkOutput { criterion, ..BenchmarkOutput::default() }, &Adapter::Criterion);
     assert_eq!(names(&reading), ["sum one", "sums/of/flat", "sums/of/slice/64"]);
     let slice = figure(&reading, "sums/of/slice/64");
     // By hand: the first and the last of `times` over `iters`.
@@ -110,7 +113,10 @@ fn criterion() {
 
 #[test]
 fn divan() {
-    let reading = read(&Output { stdout: text("divan-0.1.21.txt"), ..Output::default() }, &Adapter::Divan);
+    let reading = read(
+        &BenchmarkOutput { stdout: text("divan-0.1.21.txt"), ..BenchmarkOutput::default() },
+        &Adapter::Divan,
+    );
     let expected = [
         "div/counted/64",
         "div/counted/1024",
@@ -130,8 +136,10 @@ fn divan() {
 
 #[test]
 fn nanobench() {
-    let reading =
-        read(&Output { stdout: text("nanobench-4.6.0.txt"), ..Output::default() }, &Adapter::Nanobench);
+    let reading = read(
+        &BenchmarkOutput { stdout: text("nanobench-4.6.0.txt"), ..BenchmarkOutput::default() },
+        &Adapter::Nanobench,
+    );
     assert_eq!(names(&reading), ["sum/64", "sum/1024", "nothing"]);
     let sum = figure(&reading, "sum/64");
     // The library's own table says 0.29 ns per number: 18.4085 ns over a batch of 64.
@@ -141,7 +149,8 @@ fn nanobench() {
 
 #[test]
 fn go_of_two_packages() {
-    let reading = read(&Output { stdout: text("go-1.19.txt"), ..Output::default() }, &Adapter::Go);
+    let reading =
+        read(&BenchmarkOutput { stdout: text("go-1.19.txt"), ..BenchmarkOutput::default() }, &Adapter::Go);
     let packages = ["example.org/sums/a", "example.org/sums/b"];
     let expected =
         packages.map(|package| ["short", "n-4096"].map(|case| format!("{package}: BenchmarkSum/{case}")));
@@ -152,7 +161,8 @@ fn go_of_two_packages() {
 #[test]
 fn hyperfine_of_two_commands() {
     let file = Document { name: "times.json".into(), text: text("hyperfine-1.15.0.json") };
-    let reading = read(&Output { json: vec![file], ..Output::default() }, &Adapter::Hyperfine);
+    let reading =
+        read(&BenchmarkOutput { json: vec![file], ..BenchmarkOutput::default() }, &Adapter::Hyperfine);
     assert_eq!(names(&reading), ["true", "sleep 0.01"]);
     let slept = figure(&reading, "sleep 0.01");
     assert_eq!((slept.values.len(), slept.clock), (5, BenchmarkClock::Wall));
@@ -164,7 +174,10 @@ fn assays_own_harness_by_its_table_and_by_its_json() {
     let both = text("assay-harness-1.txt");
     let (table, json) = both.split_at(both.find("{\"schema").expect("both were printed"));
     for printed in [table, json] {
-        let reading = read(&Output { stdout: printed.into(), ..Output::default() }, &Adapter::OwnHarness);
+        let reading = read(
+            &BenchmarkOutput { stdout: printed.into(), ..BenchmarkOutput::default() },
+            &Adapter::OwnHarness,
+        );
         assert_eq!(names(&reading), ["a", "b"]);
         assert!(reading.figures.iter().all(|figure| (2.0..3.0).contains(&figure.values[0])), "{reading:?}");
     }
@@ -174,15 +187,15 @@ fn assays_own_harness_by_its_table_and_by_its_json() {
 fn a_regular_expression_over_the_table_of_google_benchmark() {
     let expression = r"regex:^(?<name>BM_\S+) +(?<value>[0-9.]+) (?<unit>ns|us|ms) ";
     let adapter: Adapter = expression.parse().expect("an expression");
-    let output = Output { stdout: text("google-benchmark-1.7.1.txt"), ..Output::default() };
+    let output = BenchmarkOutput { stdout: text("google-benchmark-1.7.1.txt"), ..BenchmarkOutput::default() };
     let reading = adapter.read(&output).expect("figures");
     assert!(names(&reading).contains(&"BM_sum/64_mean"), "{:?}", names(&reading));
     assert_eq!(figure(&reading, "BM_manual/manual_time").values, [1000.0, 1000.0]);
 }
 
 /// What a program printed to standard output.
-fn printed(name: &str) -> Output {
-    Output { stdout: text(name), ..Output::default() }
+fn printed(name: &str) -> BenchmarkOutput {
+    BenchmarkOutput { stdout: text(name), ..BenchmarkOutput::default() }
 }
 
 /// Names and first values, rounded to thousandths.
@@ -201,7 +214,8 @@ fn the_tables_of_nanobench() {
     assert_eq!(reading.notes, [failed]);
     let both = text("nanobench-4.6.0.txt");
     let table = &both[..both.find("{\n").expect("the JSON behind it")];
-    let reading = read(&Output { stdout: table.into(), ..Output::default() }, &Adapter::Nanobench);
+    let reading =
+        read(&BenchmarkOutput { stdout: table.into(), ..BenchmarkOutput::default() }, &Adapter::Nanobench);
     // The JSON of the same run says 1.84098493439171e-08 s for a batch of 64, the column ns/number only 0.29.
     assert!((figure(&reading, "sum/64").values[0] / (18.4098493439171 / 64.0) - 1.0).abs() < 1e-9);
 }
@@ -234,7 +248,8 @@ fn libtest_loud_and_quiet() {
 #[test]
 fn pytest_benchmark_by_its_json_and_by_its_table() {
     let file = Document { name: "pytest.json".into(), text: text("pytest-benchmark-3.2.2.json") };
-    let reading = read(&Output { json: vec![file], ..Output::default() }, &Adapter::PytestBenchmark);
+    let reading =
+        read(&BenchmarkOutput { json: vec![file], ..BenchmarkOutput::default() }, &Adapter::PytestBenchmark);
     let expected = [
         ("test_sum[10]", 219.5),
         ("test_sum[1000]", 15_092.999),
@@ -250,7 +265,7 @@ fn pytest_benchmark_by_its_json_and_by_its_table() {
 #[test]
 fn lz4_and_zstd_have_two_benchmarks_per_level() {
     // lz4 prints to standard error, zstd to standard output; the last figures of a line that is overwritten count.
-    let lz4 = Output { stderr: text("lz4-1.9.4.txt"), ..Output::default() };
+    let lz4 = BenchmarkOutput { stderr: text("lz4-1.9.4.txt"), ..BenchmarkOutput::default() };
     let reading = read(&lz4, &Adapter::Compressor);
     assert_eq!(names(&reading).len(), 6);
     let last = [("words.txt -3/compression", 32.9), ("words.txt -3/decompression", 1402.1)];
@@ -274,7 +289,7 @@ fn lz4_and_zstd_have_two_benchmarks_per_level() {
 
 #[test]
 fn xxhsum_of_four_variants() {
-    let output = Output { stderr: text("xxhsum-0.8.1.txt"), ..Output::default() };
+    let output = BenchmarkOutput { stderr: text("xxhsum-0.8.1.txt"), ..BenchmarkOutput::default() };
     let reading = read(&output, &Adapter::Xxhsum);
     assert_eq!(names(&reading), ["XXH32", "XXH64", "XXH3_64b", "XXH128"]);
     assert!(close(figure(&reading, "XXH3_64b").values[0], 1e9 / 215_464.0), "{reading:?}");
@@ -362,7 +377,7 @@ fn no_library_takes_the_output_of_another_for_its_own() {
 fn one_expression_reads_both_figures_of_a_line() {
     let expression = r"regex:^ *(?<name>-?\d+#\S+).*?, *(?<compression>[\d.]+) (?<unit>MB/s) ?, *(?<decompression>[\d.]+) MB/s";
     let adapter: Adapter = expression.parse().expect("an expression");
-    let output = Output { stderr: text("lz4-1.9.4.txt"), ..Output::default() };
+    let output = BenchmarkOutput { stderr: text("lz4-1.9.4.txt"), ..BenchmarkOutput::default() };
     let reading = adapter.read(&output).expect("figures");
     assert_eq!(names(&reading)[4..], ["3#words.txt/compression", "3#words.txt/decompression"]);
     assert!(close(figure(&reading, "3#words.txt/compression").values[0], 1e3 / 32.9));

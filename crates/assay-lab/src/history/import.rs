@@ -5,7 +5,7 @@ use crate::store::{ImportedFigure, Ledger, NewImport};
 use anyhow::{Context, Result};
 use assay_linux::given;
 use assay_pure::figures::origin::Origin;
-use assay_pure::figures::{Adapter, Document, ExecutionFigures, Output, bencher, origin};
+use assay_pure::figures::{Adapter, BenchmarkOutput, Document, ExecutionFigures, bencher, origin};
 use assay_pure::inputs::digest::digest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -196,7 +196,7 @@ fn figures(
     format: ImportFormat,
     mut documents: Vec<Document>,
 ) -> Result<(Vec<ImportedFigure>, Vec<String>), String> {
-    let mut output = Output::default();
+    let mut output = BenchmarkOutput::default();
     // Every format but criterion's is one file.
     let text = if format == ImportFormat::Criterion { None } else { documents.pop() };
     let text = text.map_or(String::new(), |document| document.text);

@@ -22,7 +22,7 @@ pub use fixed_time::runs_for_fixed_time;
 
 use assay_linux::command::{self, CommandResult, CommandSpec};
 use assay_linux::opened::{Openings, Seen};
-use assay_pure::figures::{ExecutionFigures, Output};
+use assay_pure::figures::{BenchmarkOutput, ExecutionFigures};
 use assay_pure::words;
 use regex::Regex;
 use std::path::{Path, PathBuf};
@@ -162,7 +162,7 @@ pub fn detect(
 
 /// What an execution left behind, before anything of it is understood.
 struct BenchExecution {
-    output: Output,
+    output: BenchmarkOutput,
     elapsed: Duration,
     cpu: Duration,
     peak_resident: Option<u64>,
@@ -220,15 +220,15 @@ fn execute(
     })
 }
 
-fn output(ran: &CommandResult) -> Output {
+fn output(ran: &CommandResult) -> BenchmarkOutput {
     let text = |kept: &command::Kept| String::from_utf8_lossy(&kept.bytes).into_owned();
-    Output {
+    BenchmarkOutput {
         stdout: text(&ran.stdout),
         stderr: text(&ran.stderr),
         google_benchmark: text(&ran.side),
         elapsed_ns: ran.elapsed.as_nanos() as f64,
         cpu_ns: ran.cpu.as_nanos() as f64,
-        ..Output::default()
+        ..BenchmarkOutput::default()
     }
 }
 

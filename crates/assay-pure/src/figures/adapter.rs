@@ -3,8 +3,8 @@
 use super::adapter_error::AdapterError;
 use super::pattern::Pattern;
 use super::{
-    BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, catch2, compressor, criterion, divan, go,
-    google_benchmark, hyperfine, libtest, nanobench, openssl_speed, own_harness, perf_bench,
+    BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit, catch2, compressor, criterion,
+    divan, go, google_benchmark, hyperfine, libtest, nanobench, openssl_speed, own_harness, perf_bench,
     pytest_benchmark, speedtest1, xxhsum,
 };
 use std::fmt;
@@ -55,8 +55,8 @@ pub enum Adapter {
 struct Library {
     adapter: Adapter,
     name: &'static str,
-    is_in: fn(&Output) -> bool,
-    read: fn(&Output) -> Result<ExecutionFigures, FigureError>,
+    is_in: fn(&BenchmarkOutput) -> bool,
+    read: fn(&BenchmarkOutput) -> Result<ExecutionFigures, FigureError>,
 }
 
 /// All libraries, in the order in which an output is tried.
@@ -184,7 +184,7 @@ impl Adapter {
     ///
     /// Never the time of the whole command: a benchmark that times itself runs as long whatever it measures, so that time
     /// says nothing of the code. (A tenfold slowdown of a Go benchmark read as 19.5 % faster, and passed a gate.)
-    pub fn detect(output: &Output) -> Option<Adapter> {
+    pub fn detect(output: &BenchmarkOutput) -> Option<Adapter> {
         LIBRARIES.into_iter().find(|library| (library.is_in)(output)).map(|found| found.adapter)
     }
 
@@ -202,7 +202,7 @@ impl Adapter {
     ///
     /// # Errors
     /// It is not of the format, broken, or without a single figure.
-    pub fn read(&self, output: &Output) -> Result<ExecutionFigures, FigureError> {
+    pub fn read(&self, output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
         match self {
             Adapter::Wall => {
                 Ok(command(BenchmarkClock::Wall, output.elapsed_ns, BenchmarkClock::Cpu, output.cpu_ns))
@@ -243,7 +243,12 @@ mod tests {
 
     #[test]
     fn a_command_without_a_known_library_is_never_timed_as_a_whole_unless_asked() {
-        let output = Output { stdout: "done\n".into(), elapsed_ns: 2e9, cpu_ns: 1e9, ..Output::default() };
+        let output = BenchmarkOutput {
+            stdout: "done\n".into(),
+            elapsed_ns: 2e9,
+            cpu_ns: 1e9,
+            ..BenchmarkOutput::default()
+        };
         assert_eq!(Adapter::detect(&output), None);
         let figure = Adapter::Wall.read(&output).unwrap().figures.remove(0);
         assert_eq!((figure.values, figure.beside), (vec![2e9], Some((BenchmarkClock::Cpu, vec![1e9]))));

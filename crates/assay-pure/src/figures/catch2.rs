@@ -9,7 +9,7 @@
 mod console;
 mod xml;
 
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, ambiguous, repetitions};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit, ambiguous, repetitions};
 
 /// How errors and `--adapter` name it.
 pub const NAME: &str = "catch2";
@@ -23,7 +23,7 @@ struct CatchMean {
 }
 
 /// Whether a benchmark was reported.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     xml::is_in(&output.stdout) || console::is_in(&output.stdout)
 }
 
@@ -31,7 +31,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is neither, or no benchmark has a time above 0.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let in_xml = xml::read(&output.stdout);
     let all = if in_xml.is_empty() { console::read(&output.stdout) } else { in_xml };
     if all.is_empty() {

@@ -9,7 +9,7 @@
 //! Checked by: their lines in `fixtures/adapters`; others by hand.
 
 use super::printed::{PrintedNumber, lines};
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit, repetitions};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Whether one of the programs printed its line.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     [&output.stdout, &output.stderr].iter().any(|text| lines(text).any(|line| LINE.is_match(&line)))
 }
 
@@ -34,7 +34,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is none, or none has a rate above 0.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let all = [&output.stdout, &output.stderr].into_iter().flat_map(|text| lines(text));
     let series = repetitions(all.filter_map(|line| two(&line)).flatten());
     if series.is_empty() {
@@ -66,8 +66,8 @@ fn two(line: &str) -> Option<[(String, f64); 2]> {
 mod tests {
     use super::*;
 
-    fn printed(text: &str) -> Output {
-        Output { stdout: text.into(), ..Output::default() }
+    fn printed(text: &str) -> BenchmarkOutput {
+        BenchmarkOutput { stdout: text.into(), ..BenchmarkOutput::default() }
     }
 
     #[test]

@@ -11,7 +11,7 @@
 
 use super::json::without_nan;
 use super::unit::understood;
-use super::{BenchmarkClock, Document, ExecutionFigures, FigureError, Output, Unit};
+use super::{BenchmarkClock, BenchmarkOutput, Document, ExecutionFigures, FigureError, Unit};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ struct Message {
 }
 
 /// Whether criterion left files or messages.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     output.criterion.iter().any(|file| folder_of(file, "benchmark.json").is_some())
         || output.stdout.contains(COMPLETE)
 }
@@ -61,7 +61,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There are none, or one is broken.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let mut reading = ExecutionFigures::default();
     let of = |name: &'static str| -> HashMap<&str, &Document> {
         let all = output.criterion.iter().rev();
@@ -155,9 +155,9 @@ mod tests {
         Document { name: name.into(), text: text.into() }
     }
 
-    fn over(files: &[(&str, &str)]) -> Output {
+    fn over(files: &[(&str, &str)]) -> BenchmarkOutput {
         let criterion = files.iter().map(|(name, text)| file(name, text)).collect();
-        Output { criterion, ..Output::default() }
+        BenchmarkOutput { criterion, ..BenchmarkOutput::default() }
     }
 
     const ID: &str = r#"{"group_id":"g","full_id":"g/f/64","title":"x"}"#;
@@ -193,7 +193,7 @@ mod tests {
         let stdout = "{\"reason\":\"benchmark-complete\",\"id\":\"norm\",\"iteration_count\":[30,3000],\
                       \"measured_values\":[1242.0,99371.0],\"unit\":\"us\",\"throughput\":[]}\n\
                       {\"reason\":\"group-complete\",\"group_name\":\"g\"}\n";
-        let output = Output { stdout: stdout.into(), ..Output::default() };
+        let output = BenchmarkOutput { stdout: stdout.into(), ..BenchmarkOutput::default() };
         assert!(is_in(&output));
         let figure = read(&output).unwrap().figures.remove(0);
         assert_eq!(figure.name, "norm");
@@ -208,7 +208,7 @@ mod tests {
         let uneven = "{\"iters\":[1.0,2.0],\"times\":[1.0]}";
         let error = read(&over(&[("a/new/benchmark.json", ID), ("a/new/sample.json", uneven)])).unwrap_err();
         assert!(error.to_string().contains("1 times of 2 samples"), "{error}");
-        let output = Output { stdout: "warning: unused\n".into(), ..Output::default() };
+        let output = BenchmarkOutput { stdout: "warning: unused\n".into(), ..BenchmarkOutput::default() };
         let error = read(&output).unwrap_err().to_string();
         assert!(error.contains("CRITERION_HOME") && error.contains("| warning: unused"), "{error}");
     }

@@ -9,7 +9,7 @@
 //! Checked by: its table in `fixtures/adapters`; others by hand.
 
 use super::unit::nanoseconds_in;
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit};
 use std::collections::BTreeMap;
 
 /// How errors and `--adapter` name it.
@@ -20,7 +20,7 @@ const HEADS: [&str; 5] = ["slowest", "median", "mean", "samples", "iters"];
 const INDENT: usize = 3;
 
 /// Whether divan printed a table.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     output.stdout.lines().any(|line| program_of(&cells(line)).is_some())
 }
 
@@ -28,7 +28,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is none, or a time in it cannot be read, or it names no benchmark that was executed.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let mut series: Vec<(String, Vec<f64>)> = Vec::new();
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     let mut path: Vec<String> = Vec::new();
@@ -145,7 +145,7 @@ math           fastest       │ slowest       │ median        │ mean       
 ";
 
     fn read_text(stdout: &str) -> Result<ExecutionFigures, FigureError> {
-        read(&Output { stdout: stdout.into(), ..Output::default() })
+        read(&BenchmarkOutput { stdout: stdout.into(), ..BenchmarkOutput::default() })
     }
 
     #[test]
@@ -160,7 +160,7 @@ math           fastest       │ slowest       │ median        │ mean       
             ("math/inner/zero/u8", 1.087e9),
         ];
         assert_eq!(found, expected);
-        assert!(is_in(&Output { stdout: TABLE.into(), ..Output::default() }));
+        assert!(is_in(&BenchmarkOutput { stdout: TABLE.into(), ..BenchmarkOutput::default() }));
     }
 
     #[test]

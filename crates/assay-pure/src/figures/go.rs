@@ -8,13 +8,13 @@
 //! Source: the format of golang.org/design/14313-benchmark-format.
 //! Checked by: an output of Go 1.19 in `fixtures/adapters`; others by hand.
 
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit, repetitions};
 
 /// How errors and `--adapter` name it.
 pub const NAME: &str = "go";
 
 /// Whether a benchmark of Go printed its line.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     output.stdout.lines().any(|line| result(line).is_some())
 }
 
@@ -22,7 +22,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is none, or none has a time above 0.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let mut package = "";
     let results = output.stdout.lines().filter_map(|line| {
         if let Some(named) = line.strip_prefix("pkg: ") {
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     fn figures(text: &str) -> Result<Vec<(String, Vec<f64>)>, FigureError> {
-        let reading = read(&Output { stdout: text.into(), ..Output::default() })?;
+        let reading = read(&BenchmarkOutput { stdout: text.into(), ..BenchmarkOutput::default() })?;
         Ok(reading.figures.into_iter().map(|figure| (figure.name, figure.values)).collect())
     }
 

@@ -14,7 +14,7 @@
 
 use super::json::{documents, documents_among_lines};
 use super::unit::nanoseconds_in;
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 
@@ -69,7 +69,7 @@ struct BenchmarkSeries {
 type BenchmarkKey = (String, String, Option<u64>, Option<u64>);
 
 /// Whether an output is Google Benchmark's, its JSON or its table.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     !output.google_benchmark.trim().is_empty() || is_json(&output.stdout) || is_table(&output.stdout)
 }
 
@@ -88,7 +88,7 @@ fn is_table(stdout: &str) -> bool {
 ///
 /// # Errors
 /// There is no JSON, it is broken, or no benchmark of it gave a time.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let reports = reports(output)?;
     let mut reading = ExecutionFigures::default();
     note_context(&reports, &mut reading);
@@ -122,7 +122,7 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     Ok(reading)
 }
 
-fn reports(output: &Output) -> Result<Vec<GoogleReport>, FigureError> {
+fn reports(output: &BenchmarkOutput) -> Result<Vec<GoogleReport>, FigureError> {
     const EXPECTED: &str = "JSON documents with `benchmarks`";
     if !output.google_benchmark.trim().is_empty() {
         return documents(&output.google_benchmark).map_err(|error| {
@@ -265,8 +265,8 @@ fn wall_clock_decides(name: &str) -> Option<BenchmarkClock> {
 mod tests {
     use super::*;
 
-    fn over_file(text: &str) -> Output {
-        Output { google_benchmark: text.into(), ..Output::default() }
+    fn over_file(text: &str) -> BenchmarkOutput {
+        BenchmarkOutput { google_benchmark: text.into(), ..BenchmarkOutput::default() }
     }
 
     fn entry(name: &str, rest: &str) -> String {
@@ -367,7 +367,7 @@ mod tests {
     #[test]
     fn json_that_was_printed_is_read_too() {
         let stdout = format!("Running\n{}", report("p", &[entry("a", TIMES)]));
-        let output = Output { stdout, ..Output::default() };
+        let output = BenchmarkOutput { stdout, ..BenchmarkOutput::default() };
         assert!(is_in(&output));
         assert_eq!(names(&read(&output).unwrap()), ["a"]);
     }
@@ -375,9 +375,13 @@ mod tests {
     #[test]
     fn errors_say_what_was_found() {
         let table = "-----\nBenchmark     Time       CPU   Iterations\n-----\nBM_a   1 ns   1 ns  7\n";
-        let output = Output { stdout: table.into(), ..Output::default() };
+        let output = BenchmarkOutput { stdout: table.into(), ..BenchmarkOutput::default() };
         assert!(
-            is_in(&output) && !is_in(&Output { stdout: "Benchmark of Time".into(), ..Output::default() })
+            is_in(&output)
+                && !is_in(&BenchmarkOutput {
+                    stdout: "Benchmark of Time".into(),
+                    ..BenchmarkOutput::default()
+                })
         );
         let error = read(&output).unwrap_err().to_string();
         assert!(error.contains("--benchmark_out") && error.contains("| BM_a"), "{error}");

@@ -8,7 +8,7 @@
 //! Checked by: its JSON in `fixtures/adapters`; others by hand.
 
 use super::json::{documents, documents_among_lines};
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit, repetitions};
 use serde::Deserialize;
 
 /// How errors and `--adapter` name it.
@@ -16,7 +16,7 @@ pub const NAME: &str = "hyperfine";
 const NS_PER_S: f64 = 1e9;
 
 #[derive(Deserialize)]
-struct Export {
+struct HyperfineExport {
     results: Vec<Timed>,
 }
 
@@ -31,7 +31,7 @@ struct Timed {
 }
 
 /// Whether hyperfine printed or wrote its JSON.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     !exports(output).is_empty()
 }
 
@@ -39,7 +39,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is no JSON of hyperfine, or it has no time.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let all = exports(output);
     if all.is_empty() {
         let expected = "the JSON of hyperfine --export-json FILE.json, printed or below the folder";
@@ -56,14 +56,14 @@ pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
     reading.or_failed(NAME)
 }
 
-fn exports(output: &Output) -> Vec<Export> {
+fn exports(output: &BenchmarkOutput) -> Vec<HyperfineExport> {
     const KEY: &str = "\"results\"";
-    let (printed, _) = documents_among_lines::<Export>(&output.stdout, KEY);
+    let (printed, _) = documents_among_lines::<HyperfineExport>(&output.stdout, KEY);
     if !printed.is_empty() {
         return printed;
     }
     let files = output.json.iter().filter(|file| file.text.contains(KEY));
-    files.filter_map(|file| documents::<Export>(&file.text).ok()).flatten().collect()
+    files.filter_map(|file| documents::<HyperfineExport>(&file.text).ok()).flatten().collect()
 }
 
 #[cfg(test)]
@@ -81,17 +81,20 @@ mod tests {
 
     #[test]
     fn runs_are_values_wherever_the_json_is() {
-        let printed = Output { stdout: format!("Benchmark 1: sleep 0.1\n{JSON}"), ..Output::default() };
+        let printed = BenchmarkOutput {
+            stdout: format!("Benchmark 1: sleep 0.1\n{JSON}"),
+            ..BenchmarkOutput::default()
+        };
         let file = Document { name: "out.json".into(), text: JSON.into() };
         let other =
             Document { name: "nanobench.json".into(), text: r#"{"results": [{"name": "a"}]}"#.into() };
-        let written = Output { json: vec![other, file], ..Output::default() };
+        let written = BenchmarkOutput { json: vec![other, file], ..BenchmarkOutput::default() };
         for output in [printed, written] {
             assert!(is_in(&output));
             let found = read(&output).unwrap().figures;
             assert_eq!((found[0].name.as_str(), &found[0].values), ("sleep 0.1", &vec![2.5e8, 5e8]));
             assert_eq!(found[1].values, [1e6]);
         }
-        assert!(!is_in(&Output { stdout: "Time (mean)".into(), ..Output::default() }));
+        assert!(!is_in(&BenchmarkOutput { stdout: "Time (mean)".into(), ..BenchmarkOutput::default() }));
     }
 }

@@ -8,13 +8,13 @@
 //! Checked by: its lines in `fixtures/adapters`; others by hand.
 
 use super::printed::{PrintedNumber, lines};
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit, repetitions};
 
 /// How errors and `--adapter` name it.
 pub const NAME: &str = "libtest";
 
 /// Whether a benchmark printed its line.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     lines(&output.stdout).any(|line| result(&line).is_some())
 }
 
@@ -22,7 +22,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is none, or none has a time above 0.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let series = repetitions(lines(&output.stdout).filter_map(|line| result(&line)));
     if series.is_empty() {
         let expected = "lines such as `test name ... bench:  1,234.50 ns/iter (+/- 9.10)`";
@@ -49,8 +49,8 @@ fn result(line: &str) -> Option<(String, f64)> {
 mod tests {
     use super::*;
 
-    fn printed(text: &str) -> Output {
-        Output { stdout: text.into(), ..Output::default() }
+    fn printed(text: &str) -> BenchmarkOutput {
+        BenchmarkOutput { stdout: text.into(), ..BenchmarkOutput::default() }
     }
 
     #[test]

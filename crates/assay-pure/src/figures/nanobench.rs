@@ -10,7 +10,7 @@
 mod table;
 
 use super::json::{documents, documents_among_lines};
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -74,7 +74,7 @@ fn joined(all: Vec<NanobenchSeries>) -> Vec<NanobenchSeries> {
 }
 
 /// Whether nanobench printed its table, or printed or wrote its JSON.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     output.stdout.contains(KEY)
         || output.json.iter().any(|file| file.text.contains(KEY))
         || table::is_in(output.printed())
@@ -84,7 +84,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is neither JSON nor table of nanobench, the JSON is broken, or nothing has a time.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     const EXPECTED: &str = "`results` with `measurements`";
     let (mut reports, broken) = documents_among_lines::<NanobenchReport>(&output.stdout, "\"results\"");
     if reports.is_empty() && output.stdout.contains(KEY) {
@@ -175,8 +175,8 @@ mod tests {
         format!("{{\n \"results\": [{}]\n}}\n", results.join(","))
     }
 
-    fn printed(stdout: String) -> Output {
-        Output { stdout, ..Output::default() }
+    fn printed(stdout: String) -> BenchmarkOutput {
+        BenchmarkOutput { stdout, ..BenchmarkOutput::default() }
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
     fn files_are_read_where_nothing_was_printed() {
         let file = Document { name: "out/a.json".into(), text: report(&[result("t", "a", &[])]) };
         let other = Document { name: "other.json".into(), text: "[1, 2".into() };
-        let output = Output { json: vec![other, file], ..Output::default() };
+        let output = BenchmarkOutput { json: vec![other, file], ..BenchmarkOutput::default() };
         assert!(is_in(&output));
         assert!((read(&output).unwrap().figures[0].values[0] - 3.0).abs() < 1e-12);
     }

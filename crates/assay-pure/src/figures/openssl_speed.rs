@@ -10,7 +10,7 @@
 //! Checked by: its tables in `fixtures/adapters`; others by hand.
 
 use super::printed::{PrintedNumber, finest, lines};
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit, repetitions};
 
 /// How errors and `--adapter` name it.
 pub const NAME: &str = "openssl-speed";
@@ -27,7 +27,7 @@ enum SpeedHead {
 }
 
 /// Whether a head was printed with a row below it.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     !rows(&output.stdout).is_empty()
 }
 
@@ -35,7 +35,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is none, or none has a rate above 0.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let rows = rows(&output.stdout);
     if rows.is_empty() {
         let expected = "its table `type 16 bytes 64 bytes ...`, or the one of `sign/s verify/s` or `op/s`";
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     fn figures(text: &str) -> Vec<(String, f64)> {
-        let output = Output { stdout: text.into(), ..Output::default() };
+        let output = BenchmarkOutput { stdout: text.into(), ..BenchmarkOutput::default() };
         assert!(is_in(&output), "{text}");
         let found = read(&output).unwrap().figures;
         found.into_iter().map(|figure| (figure.name, figure.values[0])).collect()
@@ -164,7 +164,8 @@ mod tests {
         assert_eq!(figures(text), expected);
         let machine = "+H:16:64\n+F:22:aes-128 cbc:100000000.00:200000000.00\n+F2:0:512:1.0:2.0\n";
         assert_eq!(figures(machine), expected[..2]);
-        let noted = read(&Output { stdout: machine.into(), ..Output::default() }).unwrap().notes;
+        let noted =
+            read(&BenchmarkOutput { stdout: machine.into(), ..BenchmarkOutput::default() }).unwrap().notes;
         assert!(noted[0].contains("without -mr"), "{noted:?}");
     }
 
@@ -194,7 +195,7 @@ mod tests {
             "sign sign/s\nrsa 0.1 10.0\n",
             "+F:22:aes:100.0\n",
         ] {
-            let output = Output { stdout: text.into(), ..Output::default() };
+            let output = BenchmarkOutput { stdout: text.into(), ..BenchmarkOutput::default() };
             assert!(!is_in(&output), "{text}");
             assert!(matches!(read(&output), Err(FigureError::Nothing { .. })), "{text}");
         }

@@ -7,7 +7,7 @@
 //! Checked by: outputs of the fixtures' programs in `fixtures/adapters`.
 
 use super::json::documents_among_lines;
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit, repetitions};
 use serde::Deserialize;
 
 /// How errors and `--adapter` name it.
@@ -28,7 +28,7 @@ struct AloneVariant {
 }
 
 /// Whether the harness printed its table or its JSON.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     output.stdout.contains(SCHEMA) || output.stdout.lines().any(is_head)
 }
 
@@ -36,7 +36,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// It printed nothing, its JSON is broken, or no variant has a time.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let mut reading = ExecutionFigures::default();
     let (reports, broken) = documents_among_lines::<AloneReport>(&output.stdout, SCHEMA);
     let rows: Vec<AloneVariant> = if reports.is_empty() {
@@ -95,8 +95,8 @@ fn row(line: &str) -> Option<AloneVariant> {
 mod tests {
     use super::*;
 
-    fn printed(text: &str) -> Output {
-        Output { stdout: text.into(), ..Output::default() }
+    fn printed(text: &str) -> BenchmarkOutput {
+        BenchmarkOutput { stdout: text.into(), ..BenchmarkOutput::default() }
     }
 
     const TABLE: &str = "\

@@ -11,7 +11,7 @@
 use super::adapter_error::AdapterError;
 use super::printed::lines;
 use super::unit::understood;
-use super::{BenchmarkClock, ExecutionFigures, FigureError, NamedSeries, Output, Unit};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, NamedSeries, Unit};
 use regex::{Captures, Regex, RegexBuilder};
 use std::borrow::Cow;
 
@@ -65,7 +65,7 @@ impl Pattern {
     ///
     /// # Errors
     /// There is no match, a value is no number, or one name has values of several units.
-    pub fn read(&self, output: &Output) -> Result<ExecutionFigures, FigureError> {
+    pub fn read(&self, output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
         let [stdout, stderr] = [&output.stdout, &output.stderr].map(|text| settled(text));
         let text = if self.expression.is_match(&stdout) { stdout } else { stderr };
         let mut series = NamedSeries::default();
@@ -146,7 +146,8 @@ mod tests {
     const THREE: &str = r"^(?<name>\S+): (?<value>[-0-9.,e]+) ?(?<unit>\S*)$";
 
     fn read(expression: &str, stdout: &str, stderr: &str) -> Result<ExecutionFigures, FigureError> {
-        let output = Output { stdout: stdout.into(), stderr: stderr.into(), ..Output::default() };
+        let output =
+            BenchmarkOutput { stdout: stdout.into(), stderr: stderr.into(), ..BenchmarkOutput::default() };
         Pattern::new(expression).expect("an expression").read(&output)
     }
 

@@ -9,7 +9,7 @@
 
 use super::printed::{PrintedNumber, finest, lines};
 use super::unit::nanoseconds_in;
-use super::{BenchmarkClock, ExecutionFigures, FigureError, NamedSeries, Output, Unit};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, NamedSeries, Unit};
 
 /// How errors and `--adapter` name it.
 pub const NAME: &str = "perf-bench";
@@ -27,7 +27,7 @@ struct Section {
 }
 
 /// Whether perf printed a head.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     lines(&output.stdout).any(|line| head(&line).is_some())
 }
 
@@ -35,7 +35,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is no head, or nothing below one, or one name has figures of several units.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let mut series = NamedSeries::default();
     for section in sections(&output.stdout) {
         let Some((value, unit)) = section.figure() else { continue };
@@ -131,8 +131,8 @@ fn sections(text: &str) -> Vec<Section> {
 mod tests {
     use super::*;
 
-    fn printed(text: &str) -> Output {
-        Output { stdout: text.into(), ..Output::default() }
+    fn printed(text: &str) -> BenchmarkOutput {
+        BenchmarkOutput { stdout: text.into(), ..BenchmarkOutput::default() }
     }
 
     #[test]

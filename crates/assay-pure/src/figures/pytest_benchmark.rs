@@ -9,7 +9,7 @@
 mod table;
 
 use super::json::documents;
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, ambiguous, repetitions};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit, ambiguous, repetitions};
 use serde::Deserialize;
 
 /// How errors and `--adapter` name it.
@@ -36,7 +36,7 @@ struct PytestStatistics {
 }
 
 /// Whether it wrote its JSON or printed its table.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     output.json.iter().any(|file| is_json(&file.text)) || table::is_in(&output.stdout)
 }
 
@@ -48,7 +48,7 @@ fn is_json(text: &str) -> bool {
 ///
 /// # Errors
 /// There is neither, the JSON is broken, or nothing has a time above 0.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let mut found = Vec::new();
     for file in output.json.iter().filter(|file| is_json(&file.text)) {
         let reports: Vec<PytestReport> = documents(&file.text).map_err(|error| {
@@ -86,9 +86,9 @@ mod tests {
     use super::super::Document;
     use super::*;
 
-    fn written(text: &str) -> Output {
+    fn written(text: &str) -> BenchmarkOutput {
         let file = Document { name: "out.json".into(), text: text.into() };
-        Output { json: vec![file], ..Output::default() }
+        BenchmarkOutput { json: vec![file], ..BenchmarkOutput::default() }
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! Checked by: its lines in `fixtures/adapters`; others by hand.
 
 use super::printed::{PrintedNumber, lines};
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit, repetitions};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -24,7 +24,7 @@ static TEST: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Whether speedtest1 printed its head.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     lines(&output.stdout).any(|line| line.starts_with(HEAD))
 }
 
@@ -32,7 +32,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is no head, or no line with a time above 0.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let results =
         lines(&output.stdout).skip_while(|line| !line.starts_with(HEAD)).filter_map(|line| test(&line));
     let series = repetitions(results);
@@ -69,8 +69,8 @@ mod tests {
        TOTAL.......................................................   12.310s
 ";
 
-    fn printed(text: &str) -> Output {
-        Output { stdout: text.into(), ..Output::default() }
+    fn printed(text: &str) -> BenchmarkOutput {
+        BenchmarkOutput { stdout: text.into(), ..BenchmarkOutput::default() }
     }
 
     #[test]

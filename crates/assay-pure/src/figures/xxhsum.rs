@@ -7,7 +7,7 @@
 //! Checked by: its lines in `fixtures/adapters`; others by hand.
 
 use super::printed::{PrintedNumber, finest, lines};
-use super::{BenchmarkClock, ExecutionFigures, FigureError, Output, Unit, repetitions};
+use super::{BenchmarkClock, BenchmarkOutput, ExecutionFigures, FigureError, Unit, repetitions};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -22,7 +22,7 @@ static LINE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Whether it printed its line.
-pub fn is_in(output: &Output) -> bool {
+pub fn is_in(output: &BenchmarkOutput) -> bool {
     [&output.stdout, &output.stderr].iter().any(|text| lines(text).any(|line| LINE.is_match(&line)))
 }
 
@@ -30,7 +30,7 @@ pub fn is_in(output: &Output) -> bool {
 ///
 /// # Errors
 /// There is none, or none has a rate above 0.
-pub fn read(output: &Output) -> Result<ExecutionFigures, FigureError> {
+pub fn read(output: &BenchmarkOutput) -> Result<ExecutionFigures, FigureError> {
     let all = [&output.stdout, &output.stderr].into_iter().flat_map(|text| lines(text));
     let series = repetitions(all.filter_map(|line| result(&line)));
     if series.is_empty() {
@@ -57,8 +57,8 @@ fn result(line: &str) -> Option<(String, f64)> {
 mod tests {
     use super::*;
 
-    fn printed(text: &str) -> Output {
-        Output { stderr: text.into(), ..Output::default() }
+    fn printed(text: &str) -> BenchmarkOutput {
+        BenchmarkOutput { stderr: text.into(), ..BenchmarkOutput::default() }
     }
 
     #[test]

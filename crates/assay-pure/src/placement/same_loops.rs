@@ -103,22 +103,23 @@ fn common(
     if loops.is_empty() || loops.len() != others.len() || indirect(&first) || indirect(&second) {
         return None;
     }
-    let pair =
-        |(one, other): (&Loop, &Loop)| pair(&Side::new(&first, one), &Side::new(&second, other), in_common);
+    let pair = |(one, other): (&LoopSteps, &LoopSteps)| {
+        pair(&LoopSide::new(&first, one), &LoopSide::new(&second, other), in_common)
+    };
     loops.iter().zip(&others).map(pair).collect()
 }
 
 /// The instructions of a loop, by their numbers in the function, in the order of their addresses.
-type Loop = Vec<usize>;
+type LoopSteps = Vec<usize>;
 
 /// Loops that are in no other, in their order.
-fn outermost(code: &Disassembly) -> Vec<Loop> {
+fn outermost(code: &Disassembly) -> Vec<LoopSteps> {
     let next: Vec<Vec<usize>> = (0..code.steps.len()).map(|step| next(code, step)).collect();
     let mut before = vec![Vec::new(); next.len()];
     for (step, after) in next.iter().enumerate() {
         after.iter().for_each(|&after| before[after].push(step));
     }
-    let mut found: Vec<Loop> = Vec::new();
+    let mut found: Vec<LoopSteps> = Vec::new();
     // Whatever goes in a circle goes back to a lower address somewhere.
     let heads = next.iter().enumerate().flat_map(|(step, after)| after.iter().filter(move |to| **to <= step));
     for &head in heads {
@@ -126,7 +127,7 @@ fn outermost(code: &Disassembly) -> Vec<Loop> {
             continue;
         }
         let (ahead, behind) = (reached(&next, head), reached(&before, head));
-        let circle: Loop = (0..next.len()).filter(|&step| ahead[step] && behind[step]).collect();
+        let circle: LoopSteps = (0..next.len()).filter(|&step| ahead[step] && behind[step]).collect();
         if !circle.is_empty() {
             found.push(circle);
         }
@@ -160,15 +161,15 @@ fn reached(next: &[Vec<usize>], start: usize) -> Vec<bool> {
 }
 
 /// A loop of one of the functions.
-struct Side<'c> {
+struct LoopSide<'c> {
     code: &'c Disassembly,
-    circle: &'c Loop,
+    circle: &'c LoopSteps,
     /// Its instructions that are not padding.
     executed: Vec<usize>,
 }
 
-impl<'c> Side<'c> {
-    fn new(code: &'c Disassembly, circle: &'c Loop) -> Self {
+impl<'c> LoopSide<'c> {
+    fn new(code: &'c Disassembly, circle: &'c LoopSteps) -> Self {
         let is_executed = |step: &usize| !is_padding(&code.steps[*step].instruction);
         Self { code, circle, executed: circle.iter().copied().filter(is_executed).collect() }
     }
@@ -268,14 +269,14 @@ fn same_constant(a: (&LinkedImage<'_>, u64), b: (&LinkedImage<'_>, u64), most: u
     })
 }
 
-fn pair(a: &Side<'_>, b: &Side<'_>, in_common: &dyn InCommon) -> Option<SharedLoop> {
+fn pair(a: &LoopSide<'_>, b: &LoopSide<'_>, in_common: &dyn InCommon) -> Option<SharedLoop> {
     let same = |(x, y): (&usize, &usize)| step((a, *x), (b, *y), in_common);
     let all = a.executed.len() == b.executed.len() && a.executed.iter().zip(&b.executed).all(same);
     all.then(|| SharedLoop { first: a.begin(), second: b.begin(), instructions: a.executed.len() })
 }
 
 /// Whether two instructions do the same.
-fn step((a, x): (&Side<'_>, usize), (b, y): (&Side<'_>, usize), in_common: &dyn InCommon) -> bool {
+fn step((a, x): (&LoopSide<'_>, usize), (b, y): (&LoopSide<'_>, usize), in_common: &dyn InCommon) -> bool {
     let (mut one, mut other) = (a.code.steps[x].instruction, b.code.steps[y].instruction);
     if one.mnemonic() != other.mnemonic() {
         return false;

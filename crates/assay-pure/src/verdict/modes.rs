@@ -78,7 +78,7 @@ pub(super) fn modes_of(contrast: &ObservedContrast, options: &VerdictOptions) ->
     if sides.iter().all(|side| side.modes.is_none()) {
         return None;
     }
-    let found = ByMode::of(&sides, 1.0 - options.confidence)?;
+    let found = ModeContrast::of(&sides, 1.0 - options.confidence)?;
     let [candidate, baseline] = [sides[0].told()?, sides[1].told()?];
     Some(ContrastModes {
         candidate,
@@ -167,7 +167,7 @@ impl SideVisits {
     }
 
     /// Levels without one rotation. None where nothing is left, or the share of slow visits cannot be told.
-    fn levels(&self, left_out: Option<u32>) -> Option<Levels> {
+    fn levels(&self, left_out: Option<u32>) -> Option<ModeLevels> {
         let mut places: BTreeMap<u32, [MeanOf; 2]> = BTreeMap::new();
         let kept = self.visits.iter().enumerate().filter(|(at, _)| Some(self.rotations[*at]) != left_out);
         for (at, visit) in kept {
@@ -185,7 +185,7 @@ impl SideVisits {
         let of_mode = |mode: usize| -> BTreeMap<u32, f64> {
             places.iter().filter_map(|(place, modes)| Some((*place, modes[mode].get()?))).collect()
         };
-        Some(Levels { fast: of_mode(0), slow: of_mode(1), slow_share: share })
+        Some(ModeLevels { fast: of_mode(0), slow: of_mode(1), slow_share: share })
     }
 
     /// Times and shares, as they are told. None without a visit.
@@ -231,13 +231,13 @@ fn mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 }
 
 /// What a side takes in either mode, by place, logarithms.
-struct Levels {
+struct ModeLevels {
     fast: BTreeMap<u32, f64>,
     slow: BTreeMap<u32, f64>,
     slow_share: f64,
 }
 
-impl Levels {
+impl ModeLevels {
     /// Mean times of both modes over the places that have both.
     fn speeds(&self) -> Option<(f64, f64)> {
         let both = || self.fast.iter().filter_map(|(place, fast)| Some((*fast, *self.slow.get(place)?)));
@@ -245,7 +245,7 @@ impl Levels {
     }
 
     /// ln ratios to another side: in the fast mode, and in the slow one where there are places at which both have it.
-    fn against(&self, other: &Levels) -> Option<(f64, Option<f64>)> {
+    fn against(&self, other: &ModeLevels) -> Option<(f64, Option<f64>)> {
         let fast = mean(self.fast.values().copied())? - mean(other.fast.values().copied())?;
         let slow = self.slow.iter().filter_map(|(place, slow)| Some(slow - other.slow.get(place)?));
         Some((fast, mean(slow)))
@@ -253,16 +253,16 @@ impl Levels {
 }
 
 /// Both sides, mode by mode.
-struct ByMode {
+struct ModeContrast {
     fast: RatioInterval,
     /// Absent where a side has no slow mode.
     slow: Option<RatioInterval>,
     shares: ShareDifference,
 }
 
-impl ByMode {
+impl ModeContrast {
     /// None where there are too few rotations to tell how far it can be relied on.
-    fn of(sides: &[SideVisits; 2], alpha: f64) -> Option<ByMode> {
+    fn of(sides: &[SideVisits; 2], alpha: f64) -> Option<ModeContrast> {
         let figures = |left_out: Option<u32>| {
             let [candidate, baseline] = [sides[0].levels(left_out)?, sides[1].levels(left_out)?];
             let (fast, slow) = candidate.against(&baseline)?;
@@ -285,7 +285,7 @@ impl ByMode {
         let ratio = |estimate: f64, values: Vec<f64>| {
             interval(estimate, values).map(|interval| RatioInterval::from_log(estimate, interval))
         };
-        Some(ByMode {
+        Some(ModeContrast {
             fast: ratio(fast, left_out.iter().map(|found| found.0).collect())?,
             slow: slow.and_then(|slow| ratio(slow, left_out.iter().filter_map(|found| found.1).collect())),
             shares: interval(shares, left_out.iter().map(|found| found.2).collect())

@@ -1,7 +1,7 @@
 //! Every raw sample as a row, for whoever computes by themselves.
 
 use crate::csv::{END, field};
-use assay_pure::parquet::{Column, write};
+use assay_pure::parquet::{ParquetColumn, write};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -75,12 +75,12 @@ pub fn csv(samples: &[SampleLine]) -> String {
 
 /// As Parquet.
 pub fn parquet(samples: &[SampleLine]) -> Vec<u8> {
-    let whole = |of: fn(&SampleLine) -> i64| Column::Integers(samples.iter().map(of).collect());
+    let whole = |of: fn(&SampleLine) -> i64| ParquetColumn::Integers(samples.iter().map(of).collect());
     let text = |of: fn(&SampleLine) -> &Arc<str>| {
-        Column::Texts(samples.iter().map(|sample| Arc::clone(of(sample))).collect())
+        ParquetColumn::Texts(samples.iter().map(|sample| Arc::clone(of(sample))).collect())
     };
     let maybe = |of: fn(&SampleLine) -> Option<u32>| {
-        Column::MaybeIntegers(samples.iter().map(|sample| of(sample).map(i64::from)).collect())
+        ParquetColumn::MaybeIntegers(samples.iter().map(|sample| of(sample).map(i64::from)).collect())
     };
     write(&[
         ("campaign", whole(|sample| sample.campaign)),
@@ -94,10 +94,10 @@ pub fn parquet(samples: &[SampleLine]) -> Vec<u8> {
         ("phase_bytes", maybe(|sample| sample.phase_bytes)),
         ("offset", whole(|sample| sample.offset as i64)),
         ("position", whole(|sample| i64::from(sample.position))),
-        ("warmup", Column::Flags(samples.iter().map(|sample| sample.warmup).collect())),
-        ("wall_ns", Column::Numbers(samples.iter().map(|sample| sample.wall_ns).collect())),
-        ("cpu_ns", Column::Numbers(samples.iter().map(|sample| sample.cpu_ns).collect())),
+        ("warmup", ParquetColumn::Flags(samples.iter().map(|sample| sample.warmup).collect())),
+        ("wall_ns", ParquetColumn::Numbers(samples.iter().map(|sample| sample.wall_ns).collect())),
+        ("cpu_ns", ParquetColumn::Numbers(samples.iter().map(|sample| sample.cpu_ns).collect())),
         ("units", whole(|sample| sample.units as i64)),
-        ("flagged", Column::MaybeTexts(samples.iter().map(|sample| sample.flagged).collect())),
+        ("flagged", ParquetColumn::MaybeTexts(samples.iter().map(|sample| sample.flagged).collect())),
     ])
 }

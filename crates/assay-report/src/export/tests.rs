@@ -1,5 +1,5 @@
 use super::*;
-use assay_pure::figures::{Adapter, Document, Output, bencher};
+use assay_pure::figures::{Adapter, BenchmarkOutput, Document, bencher};
 use serde_json::Value;
 
 fn sample() -> Export {
@@ -35,18 +35,27 @@ fn our_own_readers_read_what_is_written() {
     let outputs = [
         (
             Adapter::GoogleBenchmark,
-            Output { google_benchmark: text(TextFormat::GoogleBenchmark, &export), ..Output::default() },
+            BenchmarkOutput {
+                google_benchmark: text(TextFormat::GoogleBenchmark, &export),
+                ..BenchmarkOutput::default()
+            },
         ),
-        (Adapter::Hyperfine, Output { stdout: text(TextFormat::Hyperfine, &export), ..Output::default() }),
-        (Adapter::Go, Output { stdout: text(TextFormat::Go, &export), ..Output::default() }),
+        (
+            Adapter::Hyperfine,
+            BenchmarkOutput { stdout: text(TextFormat::Hyperfine, &export), ..BenchmarkOutput::default() },
+        ),
+        (
+            Adapter::Go,
+            BenchmarkOutput { stdout: text(TextFormat::Go, &export), ..BenchmarkOutput::default() },
+        ),
         (
             Adapter::Criterion,
-            Output {
+            BenchmarkOutput {
                 criterion: criterion(&export)
                     .into_iter()
                     .map(|(name, text)| Document { name, text })
                     .collect(),
-                ..Output::default()
+                ..BenchmarkOutput::default()
             },
         ),
     ];

@@ -77,7 +77,7 @@ pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
     if arguments.resume {
         campaign::something_begun(&Ledger::open(&arguments.places.ledger)?, &names(&runs)?)?;
     }
-    let mut progress = Progress { begun: Instant::now(), total: runs.len(), done: 0, kept: 0 };
+    let mut progress = CalibrationProgress { begun: Instant::now(), total: runs.len(), done: 0, kept: 0 };
     let mut trials = Vec::new();
     let mut failed = Vec::new();
     for run in &runs {
@@ -188,7 +188,7 @@ const ASSAY: &str = "assay";
 const AS_BUILT: &str = "as built";
 
 /// How far all is.
-struct Progress {
+struct CalibrationProgress {
     begun: Instant,
     total: usize,
     done: usize,
@@ -196,7 +196,7 @@ struct Progress {
     kept: usize,
 }
 
-impl Progress {
+impl CalibrationProgress {
     fn say(&self, run: &CalibrationRun) {
         let measured = self.done - self.kept;
         let left = match measured {
