@@ -53,7 +53,7 @@ pub fn add(cells: &mut [PageCell], inputs: &[KnownInput], counts: &[CellCounts],
             continue;
         }
         let counts = counts.iter().find(|counts| {
-            (&counts.variant, &counts.input, &counts.compiler, &counts.flags)
+            (&counts.cell.variant, &counts.cell.input, &counts.cell.compiler, &counts.cell.flags)
                 == (&cell.variant, &cell.input, &cell.compiler, &cell.flags)
         });
         let row = row(spread.median, input, counts);
@@ -110,6 +110,7 @@ fn shown(bound: &Bound) -> CellLimit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_pure::experiment::matrix::CellId;
     use assay_pure::experiment::spec::InputSpec;
     use assay_pure::experiment::{CacheState, Measure, Usage};
     use assay_pure::inputs::{Generator, describe};
@@ -172,10 +173,12 @@ mod tests {
 
     fn counts() -> CellCounts {
         CellCounts {
-            variant: "loop".to_owned(),
-            input: "mixed".to_owned(),
-            compiler: "gcc".to_owned(),
-            flags: "O2".to_owned(),
+            cell: CellId {
+                variant: "loop".to_owned(),
+                input: "mixed".to_owned(),
+                compiler: "gcc".to_owned(),
+                flags: "O2".to_owned(),
+            },
             source: CountSource::Traced,
             instructions: 10.0,
             branches: 3.0,

@@ -67,7 +67,7 @@ impl CampaignCounts {
             let rows: Vec<CountRow> = rows.into_iter().filter(|row| row.method == method).collect();
             for input in &inputs {
                 let name = process.cell(&input.name);
-                if counted.cells.iter().any(|cell| is_cell(cell, &name)) {
+                if counted.cells.iter().any(|cell| cell.cell == name) {
                     continue;
                 }
                 if let Some(of) = uncounted_use(experiment, &input.name) {
@@ -93,7 +93,7 @@ impl CampaignCounts {
                 compiler: part(&failure.compiler),
                 flags: part(&failure.flags),
             };
-            if !counted.cells.iter().any(|cell| is_cell(cell, &name)) {
+            if !counted.cells.iter().any(|cell| cell.cell == name) {
                 counted.uncounted.insert(name, failure.reason.clone());
             } else if counted.allocated_of(&name).is_none() {
                 counted.notes.entry(name).or_insert_with(|| failure.reason.clone());
@@ -138,10 +138,7 @@ impl CampaignCounts {
             else {
                 continue;
             };
-            let own = |row: &&VariantPlacement| {
-                (row.variant.as_str(), row.input.as_str(), row.compiler.as_str(), row.flags.as_str())
-                    == found.between().cell(Side::Baseline)
-            };
+            let own = |row: &&VariantPlacement| row.cell.name() == found.between().cell(Side::Baseline);
             let Some(baseline_ns) = times.iter().find(own).map(|row| row.ns_per_unit.median) else {
                 continue;
             };
@@ -173,7 +170,7 @@ impl CampaignCounts {
                 counts.insert(event.to_string(), count);
             }
         }
-        let Some(cell) = self.cells.iter().find(|cell| is_cell(cell, name)) else { return counts };
+        let Some(cell) = self.cells.iter().find(|counts| counts.cell == *name) else { return counts };
         let source = cell.source;
         let plain = |value| page::Count { value, source, lower: None, upper: None, predictor: None };
         for event in &self.asked {
@@ -213,10 +210,7 @@ impl CampaignCounts {
     }
 
     fn allocated_of(&self, name: &CellId) -> Option<&CellAllocations> {
-        self.allocated.iter().find(|cell| {
-            (cell.variant.as_str(), cell.input.as_str(), cell.compiler.as_str(), cell.flags.as_str())
-                == name.names()
-        })
+        self.allocated.iter().find(|allocated| allocated.cell == *name)
     }
 
     /// Why a cell has no counts, or what the reader must know of them.
@@ -243,8 +237,8 @@ impl CampaignCounts {
             return None;
         }
         let timed = |row: &VariantPlacement| {
-            let name = CellId::of((&row.variant, &row.input, &row.compiler, &row.flags));
-            let cell = self.cells.iter().find(|cell| is_cell(cell, &name))?;
+            let name = row.cell.clone();
+            let cell = self.cells.iter().find(|counts| counts.cell == name)?;
             Some(TimedCell {
                 name: [name.variant, name.input, name.compiler, name.flags],
                 ns: row.ns_per_unit.median,
@@ -346,10 +340,7 @@ fn allocated(
             let Some(own) = own.filter(|own| own.units > 0) else { continue };
             let per_unit = |count: u64| count as f64 / own.units as f64;
             let cell = CellAllocations {
-                variant: name.variant,
-                input: name.input,
-                compiler: name.compiler,
-                flags: name.flags,
+                cell: name,
                 allocations: per_unit(own.allocations),
                 bytes: per_unit(own.bytes),
                 peak_bytes: per_unit(own.peak_bytes),
@@ -375,10 +366,6 @@ fn uncounted_use(experiment: &Experiment, input: &str) -> Option<String> {
     (!spec.usage.is_plain()).then(|| spec.file_name().to_owned())
 }
 
-fn is_cell(cell: &CellCounts, name: &CellId) -> bool {
-    (cell.variant.as_str(), cell.input.as_str(), cell.compiler.as_str(), cell.flags.as_str()) == name.names()
-}
-
 /// The newest counts of a cell: those of repeated walks where there are any, as these are what was timed.
 fn cell(rows: &[CountRow], name: &CellId, input: &CampaignInput) -> Option<(CellCounts, Option<String>)> {
     let own: Vec<&CountRow> = rows
@@ -392,10 +379,7 @@ fn cell(rows: &[CountRow], name: &CellId, input: &CampaignInput) -> Option<(Cell
     let row = repeated.or(first)?;
     let per_unit = |count: u64, row: &CountRow| count as f64 / row.units as f64;
     let cell = CellCounts {
-        variant: name.variant.clone(),
-        input: name.input.clone(),
-        compiler: name.compiler.clone(),
-        flags: name.flags.clone(),
+        cell: name.clone(),
         source: row.source,
         instructions: per_unit(row.instructions, row),
         branches: per_unit(row.branches, row),

@@ -161,7 +161,7 @@ impl OpenCells {
         let undecided = judged.judgement.contrasts.iter().filter(|contrast| !contrast.decided);
         let sides = undecided
             .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side)));
-        let open: HashSet<CellId> = sides.map(CellId::of).collect();
+        let open: HashSet<CellId> = sides.map(CellId::from).collect();
         OpenCells::of(prepared, |cell| open.contains(&prepared.id(*cell)))
     }
 

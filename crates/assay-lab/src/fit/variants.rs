@@ -17,7 +17,7 @@ use assay_linux::given;
 use assay_pure::event::Event;
 use assay_pure::experiment;
 use assay_pure::experiment::Experiment;
-use assay_pure::experiment::matrix::CellId;
+use assay_pure::experiment::matrix::{CellId, CellName};
 use assay_pure::experiment::spec::{InputSource, InputSpec};
 use assay_pure::inputs::fit::closeness::FLOOR;
 use assay_pure::inputs::fit::deal;
@@ -164,7 +164,8 @@ fn times(
         compilers.iter().flat_map(|compiler| experiment.flags.iter().map(move |set| (compiler, &set.name)))
     {
         for variant in &experiment.variants {
-            let cell = |input: &str| CellId::of((&variant.name, input, compiler, flags));
+            let cell =
+                |input: &str| CellId::from(CellName { variant: &variant.name, input, compiler, flags });
             let (fitted, recorded) = (cell(FITTED), cell(RECORDED));
             if failed(failures, &fitted).is_some() || failed(failures, &recorded).is_some() {
                 continue;
@@ -205,18 +206,19 @@ fn time(verdict: &ContrastVerdict) -> TimeRatio {
 
 fn counts(counted: &CampaignCounts) -> Vec<FitCount> {
     let mut counts = Vec::new();
-    for fitted in counted.cells.iter().filter(|cell| cell.input == FITTED) {
+    for fitted in counted.cells.iter().filter(|cell| cell.cell.input == FITTED) {
         let same = |cell: &&assay_pure::verdict::counts::CellCounts| {
-            (&cell.variant, &cell.compiler, &cell.flags) == (&fitted.variant, &fitted.compiler, &fitted.flags)
+            (&cell.cell.variant, &cell.cell.compiler, &cell.cell.flags)
+                == (&fitted.cell.variant, &fitted.cell.compiler, &fitted.cell.flags)
         };
-        let Some(real) = counted.cells.iter().filter(|cell| cell.input == RECORDED).find(same) else {
+        let Some(real) = counted.cells.iter().filter(|cell| cell.cell.input == RECORDED).find(same) else {
             continue;
         };
         let mut add = |what: String, real: f64, of_fitted: f64| {
             counts.push(FitCount {
-                variant: fitted.variant.clone(),
-                compiler: fitted.compiler.clone(),
-                flags: fitted.flags.clone(),
+                variant: fitted.cell.variant.clone(),
+                compiler: fitted.cell.compiler.clone(),
+                flags: fitted.cell.flags.clone(),
                 what,
                 real,
                 fitted: of_fitted,

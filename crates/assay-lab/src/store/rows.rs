@@ -1,7 +1,7 @@
 //! Rows of the ledger as plain data; field meanings are those of schema.sql.
 
 use assay_pure::experiment::CountedEvent;
-use assay_pure::experiment::matrix::CellId;
+use assay_pure::experiment::matrix::{CellId, CellName};
 use assay_pure::ledger::{CodeFound, CountWalk, Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
 use assay_pure::verdict::CountSource;
@@ -346,6 +346,6 @@ impl FailureRow {
 impl ProcessRow {
     /// Its cell on an input.
     pub fn cell(&self, input: &str) -> CellId {
-        CellId::of((&self.variant, input, &self.compiler, &self.flags))
+        CellName { variant: &self.variant, input, compiler: &self.compiler, flags: &self.flags }.into()
     }
 }

@@ -143,10 +143,10 @@ impl Background {
         let Some((number, input)) = place(&family.steps, series, at) else { return StepEnd::default() };
         let Some(description) = self.descriptions.get(input) else { return StepEnd::default() };
         let counts = self.counted[number].cells.iter().find(|cell| {
-            cell.variant == variant
-                && cell.input == input
-                && cell.compiler == series.name.compiler
-                && cell.flags == series.name.flags
+            cell.cell.variant == variant
+                && cell.cell.input == input
+                && cell.cell.compiler == series.name.compiler
+                && cell.cell.flags == series.name.flags
         });
         let distinct = description.class_period_units.min(description.units);
         let fresh = counts.and_then(|counts| counts.fresh_misses);

@@ -6,7 +6,7 @@ use crate::campaign::shared;
 use crate::store::{CampaignRow, FailureRow, Ledger, SweepPoint, SweepRow, SweepStep};
 use anyhow::{Context, Result};
 use assay_pure::experiment::Experiment;
-use assay_pure::experiment::matrix::CellId;
+use assay_pure::experiment::matrix::{CellId, CellName};
 use assay_pure::ledger::Stopped;
 use assay_pure::stats::interval::mean_and_variance;
 use assay_pure::stats::rotation::{Effect, MIN_ROTATIONS, RESOLUTION};
@@ -263,7 +263,7 @@ fn pairs(experiment: &Experiment) -> Vec<VariantPair> {
 }
 
 fn cell(point: &SweepPoint, series: &SeriesName, variant: &str) -> CellId {
-    CellId::of((variant, &point.input, &series.compiler, &series.flags))
+    CellName { variant, input: &point.input, compiler: &series.compiler, flags: &series.flags }.into()
 }
 
 fn take(step: &MeasuredStep, point: &SweepPoint, series: &SeriesName, pair: &VariantPair) -> Option<Take> {

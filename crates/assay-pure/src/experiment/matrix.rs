@@ -32,7 +32,7 @@ impl Cell {
 }
 
 /// A cell by the names on its axes: what is kept of it, so that it is known without the experiment.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
 pub struct CellId {
     /// Variant.
     pub variant: String,
@@ -44,21 +44,34 @@ pub struct CellId {
     pub flags: String,
 }
 
-impl CellId {
-    /// Of these names, in the order of its fields.
-    pub fn of(names: (&str, &str, &str, &str)) -> CellId {
-        let (variant, input, compiler, flags) = names;
-        CellId {
-            variant: variant.to_owned(),
-            input: input.to_owned(),
-            compiler: compiler.to_owned(),
-            flags: flags.to_owned(),
-        }
-    }
+/// The same, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CellName<'a> {
+    /// Variant.
+    pub variant: &'a str,
+    /// Input.
+    pub input: &'a str,
+    /// Compiler.
+    pub compiler: &'a str,
+    /// Flag set.
+    pub flags: &'a str,
+}
 
-    /// The names, in the order of its fields.
-    pub fn names(&self) -> (&str, &str, &str, &str) {
-        (&self.variant, &self.input, &self.compiler, &self.flags)
+impl CellId {
+    /// Borrows it.
+    pub fn name(&self) -> CellName<'_> {
+        CellName { variant: &self.variant, input: &self.input, compiler: &self.compiler, flags: &self.flags }
+    }
+}
+
+impl From<CellName<'_>> for CellId {
+    fn from(name: CellName<'_>) -> CellId {
+        CellId {
+            variant: name.variant.to_owned(),
+            input: name.input.to_owned(),
+            compiler: name.compiler.to_owned(),
+            flags: name.flags.to_owned(),
+        }
     }
 }
 

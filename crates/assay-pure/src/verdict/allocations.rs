@@ -1,18 +1,13 @@
 //! What a cell's calls allocate, per unit.
 
 use crate::experiment::CountedEvent;
+use crate::experiment::matrix::CellId;
 
 /// One cell's allocations, counted exactly by a run of its own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellAllocations {
-    /// The variant.
-    pub variant: String,
-    /// Input name.
-    pub input: String,
-    /// Compiler name.
-    pub compiler: String,
-    /// Flag set name.
-    pub flags: String,
+    /// Whose they are.
+    pub cell: CellId,
     /// Blocks per unit.
     pub allocations: f64,
     /// Bytes asked for, per unit.

@@ -215,7 +215,7 @@ fn by_loop(contrast: &ObservedContrast, side: Side, begins: u64) -> Vec<(u64, f6
 
 /// Unoptimised code.
 pub fn build(contrast: &ObservedContrast, unoptimised_flags: &[String]) -> Option<CauseEvidence> {
-    let sides = [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side).3);
+    let sides = [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side).flags);
     let flags = sides.into_iter().find(|flags| unoptimised_flags.iter().any(|name| name == flags))?;
     Some(CauseEvidence {
         cause: Cause::Build,

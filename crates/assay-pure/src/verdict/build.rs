@@ -1,6 +1,7 @@
 //! Who compiled a side of a contrast and how, and how the two sides are called in sentences.
 
 use crate::experiment::Axis;
+use crate::experiment::matrix::CellName;
 
 /// The two sides of a contrast or a comparison, in the order of their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -32,9 +33,6 @@ pub struct Build {
     pub flags: String,
 }
 
-/// The cell of one side: variant, input, compiler, flags.
-pub type CellKey<'a> = (&'a str, &'a str, &'a str, &'a str);
-
 /// The two sides of a contrast by name.
 #[derive(Clone, Copy, Debug)]
 pub struct Between<'a> {
@@ -54,22 +52,29 @@ pub struct Between<'a> {
 
 impl<'a> Between<'a> {
     /// The cell of a side.
-    pub fn cell(&self, side: Side) -> CellKey<'a> {
-        let own = (self.compiler, self.flags);
-        let (variant, (compiler, flags)) = match (side, self.against) {
-            (Side::Candidate, _) => (self.candidate, own),
-            (Side::Baseline, None) => (self.baseline, own),
-            (Side::Baseline, Some(build)) => (self.baseline, (build.compiler.as_str(), build.flags.as_str())),
+    pub fn cell(&self, side: Side) -> CellName<'a> {
+        let own = CellName {
+            variant: self.candidate,
+            input: self.input,
+            compiler: self.compiler,
+            flags: self.flags,
         };
-        (variant, self.input, compiler, flags)
+        match (side, self.against) {
+            (Side::Candidate, _) => own,
+            (Side::Baseline, None) => CellName { variant: self.baseline, ..own },
+            (Side::Baseline, Some(build)) => {
+                CellName { variant: self.baseline, compiler: &build.compiler, flags: &build.flags, ..own }
+            }
+        }
     }
 
     /// The axis that the sides differ in; of several the one that moves the code most: variant, compiler, flags.
     pub fn axis(&self) -> Axis {
         let (candidate, baseline) = (self.cell(Side::Candidate), self.cell(Side::Baseline));
-        if candidate.2 == baseline.2 && candidate.3 == baseline.3 || candidate.0 != baseline.0 {
+        let same_build = candidate.compiler == baseline.compiler && candidate.flags == baseline.flags;
+        if same_build || candidate.variant != baseline.variant {
             Axis::Variant
-        } else if candidate.2 != baseline.2 {
+        } else if candidate.compiler != baseline.compiler {
             Axis::Compiler
         } else {
             Axis::Flags
@@ -82,10 +87,13 @@ impl<'a> Between<'a> {
             Side::Candidate => (self.cell(Side::Candidate), self.cell(Side::Baseline)),
             Side::Baseline => (self.cell(Side::Baseline), self.cell(Side::Candidate)),
         };
-        let differs = [(own.2, other.2), (own.3, other.3)];
+        let differs = [(own.compiler, other.compiler), (own.flags, other.flags)];
         let build: Vec<&str> =
             differs.iter().filter(|(own, other)| own != other).map(|(own, _)| *own).collect();
-        if build.is_empty() { own.0.to_owned() } else { format!("{} ({})", own.0, build.join(", ")) }
+        match build.is_empty() {
+            true => own.variant.to_owned(),
+            false => format!("{} ({})", own.variant, build.join(", ")),
+        }
     }
 
     /// Both names, the candidate's first.
@@ -126,7 +134,8 @@ mod tests {
         assert_eq!(between("visit", Some(&aligned)).axis(), Axis::Flags);
         assert_eq!(between("direct", Some(&old)).axis(), Axis::Variant);
         let found = between("visit", Some(&old));
-        assert_eq!(found.cell(Side::Candidate), ("visit", "mono", "gcc-12", "O2"));
-        assert_eq!(found.cell(Side::Baseline), ("visit", "mono", "gcc-11", "O2"));
+        let of = |compiler| CellName { variant: "visit", input: "mono", compiler, flags: "O2" };
+        assert_eq!(found.cell(Side::Candidate), of("gcc-12"));
+        assert_eq!(found.cell(Side::Baseline), of("gcc-11"));
     }
 }

@@ -241,7 +241,7 @@ fn the_table_of_times_has_a_row_for_each_cell_of_either_side() {
         let row = rows
             .iter()
             .find(|row| {
-                (row.variant.as_str(), row.compiler.as_str(), row.flags.as_str())
+                (row.cell.variant.as_str(), row.cell.compiler.as_str(), row.cell.flags.as_str())
                     == (code.variant, code.compiler, code.flags)
             })
             .unwrap();

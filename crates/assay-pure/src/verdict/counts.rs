@@ -12,6 +12,7 @@ use super::build::Side;
 use super::cause::{Cause, CauseEvidence};
 use super::contrast::ContrastVerdict;
 use crate::experiment::CountedEvent;
+use crate::experiment::matrix::CellId;
 use crate::stats::penalty::Penalty;
 use crate::words::{fraction, sentence, short, signed_time, time};
 use std::collections::BTreeMap;
@@ -76,14 +77,8 @@ pub struct MissCount {
 /// Events per unit of one cell, in the state in which it was timed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellCounts {
-    /// The variant.
-    pub variant: String,
-    /// Input name.
-    pub input: String,
-    /// Compiler name.
-    pub compiler: String,
-    /// Flag set name.
-    pub flags: String,
+    /// Whose they are.
+    pub cell: CellId,
     /// Where they come from.
     pub source: CountSource,
     /// Instructions per unit.
@@ -120,8 +115,7 @@ impl CellCounts {
 
     /// Whether this is the cell of a side of a contrast.
     pub fn is_of(&self, side: Side, contrast: &ContrastVerdict) -> bool {
-        (self.variant.as_str(), self.input.as_str(), self.compiler.as_str(), self.flags.as_str())
-            == contrast.between().cell(side)
+        self.cell.name() == contrast.between().cell(side)
     }
 }
 
@@ -284,15 +278,13 @@ fn pace(sides: &Sides<'_>) -> Option<f64> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::experiment::matrix::CellName;
     use crate::stats::interval::Interval;
     use crate::verdict::contrast::{RatioInterval, Verdict};
 
     pub(in crate::verdict) fn cell(variant: &str, instructions: f64, misses: &[(&str, f64)]) -> CellCounts {
         CellCounts {
-            variant: variant.into(),
-            input: "random".into(),
-            compiler: "gcc-12".into(),
-            flags: "O2".into(),
+            cell: CellName { variant, input: "random", compiler: "gcc-12", flags: "O2" }.into(),
             source: CountSource::Traced,
             instructions,
             branches: instructions / 4.0,

@@ -225,7 +225,9 @@ fn warnings(
     warnings.extend(controls.contradictions.iter().map(Contradiction::warning));
     let mut unoptimised: Vec<&str> = contrasts
         .iter()
-        .flat_map(|contrast| [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side).3))
+        .flat_map(|contrast| {
+            [Side::Candidate, Side::Baseline].map(|side| contrast.between().cell(side).flags)
+        })
         .filter(|flags| options.unoptimised_flags.iter().any(|name| name == flags))
         .collect();
     unoptimised.sort_unstable();

@@ -55,12 +55,12 @@ pub struct Learned {
 pub fn learned(cells: &[CellCounts], memory: Option<PredictorMemory>) -> Vec<Learned> {
     let mut inputs: Vec<&str> = Vec::new();
     for cell in cells {
-        if !inputs.contains(&cell.input.as_str()) {
-            inputs.push(&cell.input);
+        if !inputs.contains(&cell.cell.input.as_str()) {
+            inputs.push(&cell.cell.input);
         }
     }
     let hardest = |input: &str| {
-        let own = cells.iter().filter(|cell| cell.input == input && cell.fresh_misses.is_some());
+        let own = cells.iter().filter(|cell| cell.cell.input == input && cell.fresh_misses.is_some());
         own.max_by(|a, b| a.fresh_misses.unwrap_or(0.0).total_cmp(&b.fresh_misses.unwrap_or(0.0)))
     };
     inputs.into_iter().filter_map(hardest).filter_map(|cell| judge(cell, memory)).collect()
@@ -83,8 +83,8 @@ fn judge(cell: &CellCounts, memory: Option<PredictorMemory>) -> Option<Learned> 
         None => (simulated, false),
     };
     is_learned.then(|| Learned {
-        input: cell.input.clone(),
-        variant: cell.variant.clone(),
+        input: cell.cell.input.clone(),
+        variant: cell.cell.variant.clone(),
         units: cell.units,
         tosses,
         remembered: memory.map(|memory| memory.learned_outcomes),
@@ -142,7 +142,12 @@ pub fn flips(
 mod tests {
     use super::super::counts::tests::{cell, contrast, penalty};
     use super::*;
+    use crate::experiment::matrix::{CellId, CellName};
     use crate::verdict::contrast::Verdict;
+
+    fn of(variant: &str, input: &str) -> CellId {
+        CellName { variant, input, compiler: "gcc-12", flags: "O2" }.into()
+    }
 
     fn walked(units: u64, fresh: f64, repeated: f64) -> CellCounts {
         CellCounts { units, fresh_misses: Some(fresh), ..cell("branch", 12.0, &[("tage", repeated)]) }
@@ -213,9 +218,9 @@ mod tests {
 
     #[test]
     fn the_variant_that_mispredicts_most_speaks_for_an_input() {
-        let easy = CellCounts { variant: "bmi2".into(), ..walked(10_000, 0.001, 0.001) };
-        let other = CellCounts { input: "other".into(), ..walked(10_000, 0.5, 0.0) };
-        let unknown = CellCounts { fresh_misses: None, input: "third".into(), ..easy.clone() };
+        let easy = CellCounts { cell: of("bmi2", "random"), ..walked(10_000, 0.001, 0.001) };
+        let other = CellCounts { cell: of("branch", "other"), ..walked(10_000, 0.5, 0.0) };
+        let unknown = CellCounts { fresh_misses: None, cell: of("bmi2", "third"), ..easy.clone() };
         let found = learned(&[easy, walked(10_000, 0.8, 0.1), other, unknown], Some(MEMORY));
         let names: Vec<_> =
             found.iter().map(|found| (found.input.as_str(), found.variant.as_str())).collect();
@@ -225,7 +230,7 @@ mod tests {
     #[test]
     fn a_verdict_that_would_turn_round_on_fresh_data_has_the_input_as_its_cause() {
         let branch = walked(10_000, 0.8, 0.0);
-        let bmi2 = CellCounts { variant: "bmi2".into(), ..walked(10_000, 0.0, 0.0) };
+        let bmi2 = CellCounts { cell: of("bmi2", "random"), ..walked(10_000, 0.0, 0.0) };
         let slower = contrast(Verdict::Slower, 1.25);
         // 2 ns and 2.5 ns; fresh 2 + 0.8 · 5 = 6 and 2.5: ratio 0.4167.
         let found = flips(&slower, (&bmi2, &branch), 2.0, penalty(), Margin::of(0.01)).expect("it turns");
@@ -248,7 +253,7 @@ mod tests {
         assert_eq!(flips(&slower, (&bmi2, &hardly), 2.0, penalty(), Margin::of(0.01)), None);
         assert!(flips(&slower, (&bmi2, &hardly), 2.0, penalty(), Margin::of(0.001)).is_some());
         // A repeated walk that mispredicts more than the first is spared nothing, and owes nothing either.
-        let worse = CellCounts { variant: "bmi2".into(), ..walked(10_000, 0.0, 0.4) };
+        let worse = CellCounts { cell: of("bmi2", "random"), ..walked(10_000, 0.0, 0.4) };
         let found = flips(&slower, (&worse, &branch), 2.0, penalty(), Margin::of(0.01)).expect("it turns");
         assert!(found.evidence.contains("and bmi2 0 ns"), "{}", found.evidence);
         let unknown = CellCounts { fresh_misses: None, ..branch };

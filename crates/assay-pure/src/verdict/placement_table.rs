@@ -4,6 +4,7 @@ use super::build::Side;
 use super::observed::ObservedContrast;
 use super::profile::{OffsetEffect, RotationTimes, offset_effects, rotation_times, time_at};
 use super::wording::{more_or_less, percent};
+use crate::experiment::matrix::CellId;
 use crate::stats::interval::median_interval;
 use crate::stats::quantile::median;
 
@@ -32,14 +33,9 @@ pub struct OffsetTime {
 /// One variant on one input, compiler and flag set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct VariantPlacement {
-    /// The variant.
-    pub variant: String,
-    /// Input name.
-    pub input: String,
-    /// Compiler name.
-    pub compiler: String,
-    /// Flag set name.
-    pub flags: String,
+    /// Whose they are.
+    #[serde(flatten)]
+    pub cell: CellId,
     /// Its time over all placements.
     pub ns_per_unit: TimeInterval,
     /// Confidence of the interval: at least 0.95 with six rotations and more, what the range covers with fewer.
@@ -71,7 +67,7 @@ pub fn placement_table(contrasts: &[ObservedContrast]) -> Vec<VariantPlacement> 
     for contrast in contrasts {
         for side in [Side::Baseline, Side::Candidate] {
             let same = |(other, other_side): &&mut (&ObservedContrast, Side)| {
-                key(other, *other_side) == key(contrast, side)
+                other.between().cell(*other_side) == contrast.between().cell(side)
             };
             match chosen.iter_mut().find(same) {
                 Some(found) if found.0.complete().count() < contrast.complete().count() => {
@@ -83,10 +79,6 @@ pub fn placement_table(contrasts: &[ObservedContrast]) -> Vec<VariantPlacement> 
         }
     }
     chosen.into_iter().filter_map(|(contrast, side)| row(contrast, side)).collect()
-}
-
-fn key(contrast: &ObservedContrast, side: Side) -> (&str, &str, &str, &str) {
-    contrast.between().cell(side)
 }
 
 fn row(contrast: &ObservedContrast, side: Side) -> Option<VariantPlacement> {
@@ -103,12 +95,8 @@ fn row(contrast: &ObservedContrast, side: Side) -> Option<VariantPlacement> {
         let (offset, ns_per_unit) = time_at(pair, side)?;
         Some(OffsetTime { offset, ns_per_unit, placements: 1 })
     });
-    let (variant, input, compiler, flags) = key(contrast, side);
     let mut row = VariantPlacement {
-        variant: variant.to_string(),
-        input: input.to_string(),
-        compiler: compiler.to_string(),
-        flags: flags.to_string(),
+        cell: contrast.between().cell(side).into(),
         ns_per_unit,
         confidence,
         rotations: times.len(),
@@ -136,7 +124,7 @@ fn statement(row: &VariantPlacement) -> String {
     if row.by_offset.len() < 2 {
         return format!(
             "{}: only offset {} was visited (an aligned function).",
-            row.variant, row.best_offset
+            row.cell.variant, row.best_offset
         );
     }
     let as_built = row.as_built.as_ref().and_then(|built| {
@@ -146,7 +134,7 @@ fn statement(row: &VariantPlacement) -> String {
     });
     format!(
         "{}: offset {} is {} slower than offset {}; pinned to {} it would take {} than the mean over placements{}.",
-        row.variant,
+        row.cell.variant,
         row.worst_offset,
         percent(row.spread.ln_1p()).trim_start_matches('+'),
         row.best_offset,

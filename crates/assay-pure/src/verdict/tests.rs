@@ -621,7 +621,10 @@ fn the_placement_table_gives_time_by_offset_and_what_pinning_brings() {
     let short = Planted { rotations: 4, ..Planted::default() }.contrast();
     let table = placement_table(&[short, contrast.clone(), contrast]);
     assert_eq!((table[0].rotations, table[1].rotations), (8, 8));
-    assert_eq!(table.iter().map(|row| row.variant.as_str()).collect::<Vec<_>>(), ["baseline", "candidate"]);
+    assert_eq!(
+        table.iter().map(|row| row.cell.variant.as_str()).collect::<Vec<_>>(),
+        ["baseline", "candidate"]
+    );
     let baseline = &table[0];
     let offsets: Vec<u64> = baseline.by_offset.iter().map(|at| at.offset).collect();
     assert_eq!(offsets, [0, 16, 32, 48]);

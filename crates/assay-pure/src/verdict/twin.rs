@@ -13,7 +13,7 @@
 //! Limits: a campaign of few rotations may leave it undecided; that changes no verdict.
 //! Checked: tests below; false alarms by simulation (docs/methodology/verdicts.md).
 
-use super::build::{CellKey, Side};
+use super::build::Side;
 use super::contrast::RatioInterval;
 use super::decide::decide;
 use super::identity::CodeIdentity;
@@ -22,6 +22,7 @@ use super::options::VerdictOptions;
 use super::profile::{RotationTimes, rotation_times};
 use super::wording::span;
 use super::{Verdict, contrast::ContrastVerdict};
+use crate::experiment::matrix::{CellId, CellName};
 use crate::stats::interval::Interval;
 use crate::stats::moderation::{estimate_prior, moderate};
 use crate::stats::multiplicity::{MOST_SHARE, alpha_per_look, holm};
@@ -100,12 +101,12 @@ pub fn twin_control(contrasts: &[ObservedContrast], options: &VerdictOptions) ->
         .iter()
         .zip(&of_groups)
         .map(|((contrast, times), found)| {
-            let (baseline, input, compiler, flags) = contrast.between().cell(Side::Baseline);
+            let CellId { variant, input, compiler, flags } = contrast.between().cell(Side::Baseline).into();
             TwinGroup {
-                baseline: baseline.to_owned(),
-                input: input.to_owned(),
-                compiler: compiler.to_owned(),
-                flags: flags.to_owned(),
+                baseline: variant,
+                input,
+                compiler,
+                flags,
                 verdict: found.verdict,
                 ratio: found.ratio,
                 rotations: times.len() / 2 * 2,
@@ -170,8 +171,8 @@ pub fn downgrade(found: &ContrastVerdict, twin: &TwinControl) -> Option<String> 
 /// The twin difference that concerns a contrast: its own group's; the pooled one where its own group could not be decided.
 fn different_ratio(found: &ContrastVerdict, twin: &TwinControl) -> Option<RatioInterval> {
     let own = twin.groups.iter().find(|group| {
-        (group.baseline.as_str(), group.input.as_str(), group.compiler.as_str(), group.flags.as_str())
-            == found.between().cell(Side::Baseline)
+        let TwinGroup { baseline: variant, input, compiler, flags, .. } = group;
+        CellName { variant, input, compiler, flags } == found.between().cell(Side::Baseline)
     });
     match own.map(|group| group.verdict) {
         Some(TwinVerdict::Different) => own.and_then(|group| group.ratio),
@@ -224,7 +225,7 @@ fn pooled(groups: &[CellGroup<'_>], contrasts: &[&ObservedContrast]) -> Vec<Twin
     let has = |times: &[RotationTimes], rotation: u32| times.iter().any(|own| own.rotation == rotation);
     let common = |rotation: &&RotationTimes| cells.iter().all(|times| has(times, rotation.rotation));
     let common: Vec<u32> = first.iter().filter(common).map(|rotation| rotation.rotation).collect();
-    let mut known: Vec<CellKey<'_>> =
+    let mut known: Vec<CellName<'_>> =
         groups.iter().map(|(contrast, _)| contrast.between().cell(Side::Baseline)).collect();
     for &contrast in contrasts {
         let key = contrast.between().cell(Side::Candidate);

@@ -22,10 +22,7 @@ pub(super) fn cells(
     let mut cells = Vec::new();
     for cell in assay_pure::experiment::matrix::cells(experiment, compilers.len()) {
         let name = cell.id(experiment, &compilers[cell.compiler]);
-        let row = rows.iter().find(|row| {
-            (row.variant.as_str(), row.input.as_str(), row.compiler.as_str(), row.flags.as_str())
-                == name.names()
-        });
+        let row = rows.iter().find(|row| row.cell == name);
         let row = row.cloned().or_else(|| alone(&name, experiment, judged, failures));
         cells.push(page_cell(&name, row.as_ref(), experiment, judged, counted, failures));
     }
@@ -92,7 +89,12 @@ pub(super) fn add_companions(
     judged: &CampaignVerdicts,
 ) {
     for cell in cells {
-        let name = CellId::of((&cell.variant, &cell.input, &cell.compiler, &cell.flags));
+        let name = CellId {
+            variant: cell.variant.clone(),
+            input: cell.input.clone(),
+            compiler: cell.compiler.clone(),
+            flags: cell.flags.clone(),
+        };
         cell.companion = companions.get(&name, &judged.observed);
     }
 }

@@ -38,10 +38,7 @@ pub(super) fn claims_of(
     let figures: Vec<CellFigure> = verdict::placement_table(&judged.contrasts)
         .into_iter()
         .map(|row| CellFigure {
-            variant: row.variant,
-            input: row.input,
-            compiler: row.compiler,
-            flags: row.flags,
+            cell: row.cell,
             ns_per_unit: row.ns_per_unit.median,
             lower: row.ns_per_unit.lower,
             upper: row.ns_per_unit.upper,

@@ -7,6 +7,7 @@ use super::{generation, traced};
 use crate::campaign::inputs::ReadyInput;
 use crate::store::Ledger;
 use anyhow::Result;
+use assay_pure::experiment::matrix::CellId;
 use assay_pure::stats::penalty::PredictorMemory;
 use assay_pure::verdict::counts::{CellCounts, CountSource, MissCount};
 use serde_json::Value;
@@ -60,10 +61,11 @@ pub fn simulate(asked: &SimulationRequest<'_>) -> Vec<CellCounts> {
             let misses = predictors.iter().zip(&settled.executed.misses);
             let fresh = walked.first.executed.misses.first().filter(|_| walked.repeated.is_some());
             CellCounts {
-                variant: asked.variant.to_owned(),
-                input: asked.inputs[input].name.clone(),
-                compiler: String::new(),
-                flags: String::new(),
+                cell: CellId {
+                    variant: asked.variant.to_owned(),
+                    input: asked.inputs[input].name.clone(),
+                    ..CellId::default()
+                },
                 source: CountSource::Traced,
                 cycles: None,
                 front_end: BTreeMap::new(),

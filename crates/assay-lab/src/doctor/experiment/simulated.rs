@@ -73,7 +73,7 @@ pub fn simulate_predictor(
     let unseen: Vec<&str> = ready
         .iter()
         .map(|ready| ready.name.as_str())
-        .filter(|name| counts.iter().all(|count| count.input != *name))
+        .filter(|name| counts.iter().all(|count| count.cell.input != *name))
         .collect();
     if !unseen.is_empty() {
         let reason = format!(

@@ -118,7 +118,8 @@ fn misses(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding> {
         )];
     }
     // What was counted is settled by the count; here only what no count could make true.
-    let counted: Vec<&str> = context.missed_in(claim).into_iter().map(|cell| cell.input.as_str()).collect();
+    let counted: Vec<&str> =
+        context.missed_in(claim).into_iter().map(|cell| cell.cell.input.as_str()).collect();
     let rates = claim.miss_rate.map(|rate| inputs.iter().map(move |facts| of_rate(claim, rate, facts)));
     let counts =
         claim.misses_per_unit.map(|count| inputs.iter().map(move |facts| of_count(claim, count, facts)));

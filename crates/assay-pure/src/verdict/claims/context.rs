@@ -2,6 +2,7 @@
 
 use super::scope;
 use crate::experiment::ClaimSpec;
+use crate::experiment::matrix::CellId;
 use crate::stats::margin::Margin;
 use crate::verdict::allocations::CellAllocations;
 use crate::verdict::counts::CellCounts;
@@ -11,14 +12,8 @@ use crate::verdict::placement_table::VariantPlacement;
 /// A variant's time in one cell, with its interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellFigure {
-    /// The variant.
-    pub variant: String,
-    /// Input name.
-    pub input: String,
-    /// Compiler name.
-    pub compiler: String,
-    /// Flag set name.
-    pub flags: String,
+    /// Whose they are.
+    pub cell: CellId,
     /// Nanoseconds per unit.
     pub ns_per_unit: f64,
     /// Lower end of its interval.
@@ -30,10 +25,7 @@ pub struct CellFigure {
 impl From<&VariantPlacement> for CellFigure {
     fn from(row: &VariantPlacement) -> Self {
         CellFigure {
-            variant: row.variant.clone(),
-            input: row.input.clone(),
-            compiler: row.compiler.clone(),
-            flags: row.flags.clone(),
+            cell: row.cell.clone(),
             ns_per_unit: row.ns_per_unit.median,
             lower: row.ns_per_unit.lower,
             upper: row.ns_per_unit.upper,
@@ -81,10 +73,10 @@ impl ClaimContext<'_> {
     pub(super) fn counted_in(&self, claim: &ClaimSpec) -> Vec<&CellCounts> {
         let Some(candidate) = claim.candidate.as_deref() else { return Vec::new() };
         let in_scope = |cell: &&CellCounts| {
-            cell.variant == candidate
-                && scope::names(&claim.inputs, &cell.input)
-                && scope::globs(&claim.compilers, &cell.compiler)
-                && scope::globs(&claim.flags, &cell.flags)
+            cell.cell.variant == candidate
+                && scope::names(&claim.inputs, &cell.cell.input)
+                && scope::globs(&claim.compilers, &cell.cell.compiler)
+                && scope::globs(&claim.flags, &cell.cell.flags)
         };
         self.counts.iter().filter(in_scope).collect()
     }
@@ -93,10 +85,10 @@ impl ClaimContext<'_> {
     pub(super) fn allocated_in(&self, claim: &ClaimSpec) -> Vec<&CellAllocations> {
         let Some(candidate) = claim.candidate.as_deref() else { return Vec::new() };
         let in_scope = |cell: &&CellAllocations| {
-            cell.variant == candidate
-                && scope::names(&claim.inputs, &cell.input)
-                && scope::globs(&claim.compilers, &cell.compiler)
-                && scope::globs(&claim.flags, &cell.flags)
+            cell.cell.variant == candidate
+                && scope::names(&claim.inputs, &cell.cell.input)
+                && scope::globs(&claim.compilers, &cell.cell.compiler)
+                && scope::globs(&claim.flags, &cell.cell.flags)
         };
         self.allocated.iter().filter(in_scope).collect()
     }

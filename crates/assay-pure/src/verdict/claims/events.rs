@@ -48,10 +48,10 @@ fn of_memory(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding>
             let count = cell.of(event).expect("all three are of memory");
             let agrees = (count - claimed).abs() <= tolerance(claim) * claimed;
             let standing = if agrees { Standing::Holds } else { Standing::Contradicted };
-            let place = format!("{} ({}, {})", cell.input, cell.compiler, cell.flags);
+            let place = format!("{} ({}, {})", cell.cell.input, cell.cell.compiler, cell.cell.flags);
             let text = format!(
                 "{} takes {} {words} per unit on {place}, counted, claimed {claimed}",
-                cell.variant,
+                cell.cell.variant,
                 short(count)
             );
             findings.push(ClaimFinding::new(standing, text));
@@ -74,7 +74,9 @@ fn of_cell(
     let agrees = (count - claimed).abs() <= tolerance(claim) * claimed;
     let standing = if agrees { Standing::Holds } else { Standing::Contradicted };
     let source = cell.source.word();
-    let text =
-        format!("{} takes {count:.2} {event} per unit on {place}, {source}, claimed {claimed}", cell.variant);
+    let text = format!(
+        "{} takes {count:.2} {event} per unit on {place}, {source}, claimed {claimed}",
+        cell.cell.variant
+    );
     ClaimFinding::new(standing, text)
 }

@@ -173,11 +173,11 @@ fn of_cells(
     let mut cells = context
         .cells
         .iter()
-        .filter(|cell| cell.variant == candidate)
+        .filter(|cell| cell.cell.variant == candidate)
         .filter(|cell| {
-            scope::names(&claim.inputs, &cell.input)
-                && scope::globs(&claim.compilers, &cell.compiler)
-                && scope::globs(&claim.flags, &cell.flags)
+            scope::names(&claim.inputs, &cell.cell.input)
+                && scope::globs(&claim.compilers, &cell.cell.compiler)
+                && scope::globs(&claim.flags, &cell.cell.flags)
         })
         .peekable();
     if cells.peek().is_none() {
@@ -193,9 +193,9 @@ fn of_cell(
     cell: &CellFigure,
     context: &ClaimContext<'_>,
 ) -> ClaimFinding {
-    let input = context.inputs.iter().find(|input| input.name == cell.input);
+    let input = context.inputs.iter().find(|input| input.name == cell.cell.input);
     let bytes = input.and_then(|input| input.bytes_per_unit);
-    let place = format!("{} ({}, {})", cell.input, cell.compiler, cell.flags);
+    let place = format!("{} ({}, {})", cell.cell.input, cell.cell.compiler, cell.cell.flags);
     let at = |ns: f64| quantity.at(ns, bytes);
     let (Some(middle), Some(one), Some(other)) = (at(cell.ns_per_unit), at(cell.lower), at(cell.upper))
     else {

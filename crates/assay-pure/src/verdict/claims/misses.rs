@@ -23,7 +23,7 @@ pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimF
 fn of_rate(claim: &ClaimSpec, rate: f64, cell: &CellCounts) -> ClaimFinding {
     let fewest = cell.conditional.map_or(cell.branches, |conditional| conditional.min(cell.branches));
     if fewest <= 0.0 {
-        let text = format!("{} executes no conditional branch on {}", cell.variant, place(cell));
+        let text = format!("{} executes no conditional branch on {}", cell.cell.variant, place(cell));
         return ClaimFinding::new(Standing::Open, text);
     }
     let rates = |miss: &MissCount| (miss.per_unit / cell.branches, miss.per_unit / fewest);
@@ -34,7 +34,7 @@ fn of_rate(claim: &ClaimSpec, rate: f64, cell: &CellCounts) -> ClaimFinding {
     let (of_all, of_conditional) = rates(&cell.misses[0]);
     let text = format!(
         "{} mispredicts {} of all branches, {} of the conditional ones {}, claimed {}",
-        cell.variant,
+        cell.cell.variant,
         words::rate(of_all),
         words::rate(of_conditional),
         source(cell),
@@ -48,7 +48,7 @@ fn of_count(claim: &ClaimSpec, count: f64, cell: &CellCounts) -> ClaimFinding {
     let standing = standing(cell, |miss| (miss.per_unit - count).abs() <= allowed);
     let text = format!(
         "{} mispredicts {:.3} times per unit {}, claimed {count}",
-        cell.variant,
+        cell.cell.variant,
         cell.misses[0].per_unit,
         source(cell)
     );

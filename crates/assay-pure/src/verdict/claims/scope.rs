@@ -1,7 +1,7 @@
 //! Which cells a claim speaks of.
 
 use crate::experiment::ClaimSpec;
-use crate::verdict::build::CellKey;
+use crate::experiment::matrix::CellName;
 use crate::verdict::build::Side;
 use crate::verdict::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use crate::verdict::counts::CellCounts;
@@ -30,7 +30,7 @@ fn matches(glob: &[u8], name: &[u8]) -> bool {
 
 /// "short (gcc-12, O2)".
 pub(super) fn place_of(cell: &CellCounts) -> String {
-    format!("{} ({}, {})", cell.input, cell.compiler, cell.flags)
+    format!("{} ({}, {})", cell.cell.input, cell.cell.compiler, cell.cell.flags)
 }
 
 /// One contrast as the claim puts it: candidate over baseline in the claim's own sense.
@@ -86,17 +86,17 @@ struct ClaimedPair<'a> {
 impl ClaimedPair<'_> {
     /// Are these two cells the claim's candidate and its baseline? What the claim does not say of the baseline's build is
     /// as the candidate's.
-    fn is(&self, candidate: CellKey<'_>, baseline: CellKey<'_>) -> bool {
+    fn is(&self, candidate: CellName<'_>, baseline: CellName<'_>) -> bool {
         let other = |asked: &Option<String>, own: &str, there: &str| match asked {
             Some(glob) => globs(std::slice::from_ref(glob), there),
             None => own == there,
         };
-        candidate.0 == self.candidate
-            && baseline.0 == self.baseline
-            && globs(&self.claim.compilers, candidate.2)
-            && globs(&self.claim.flags, candidate.3)
-            && other(&self.claim.baseline_compiler, candidate.2, baseline.2)
-            && other(&self.claim.baseline_flags, candidate.3, baseline.3)
+        candidate.variant == self.candidate
+            && baseline.variant == self.baseline
+            && globs(&self.claim.compilers, candidate.compiler)
+            && globs(&self.claim.flags, candidate.flags)
+            && other(&self.claim.baseline_compiler, candidate.compiler, baseline.compiler)
+            && other(&self.claim.baseline_flags, candidate.flags, baseline.flags)
     }
 }
 

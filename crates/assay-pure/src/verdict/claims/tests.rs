@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::experiment::Says;
+use crate::experiment::matrix::CellName;
 use crate::stats::margin::Margin;
 use crate::verdict::Judgement;
 use crate::verdict::allocations::CellAllocations;
@@ -84,10 +85,7 @@ fn result(claim: &ClaimSpec) -> ClaimResult {
         InputFacts { learnable: true, ..facts("short", Some(0.788), Some(2.76)) },
     ];
     let cells = [CellFigure {
-        variant: "table".to_string(),
-        input: "realistic".to_string(),
-        compiler: "gcc-12".to_string(),
-        flags: "O2".to_string(),
+        cell: CellName { variant: "table", input: "realistic", compiler: "gcc-12", flags: "O2" }.into(),
         ns_per_unit: 2.70,
         lower: 2.65,
         upper: 2.75,
@@ -114,10 +112,7 @@ fn counted_over(conditional: f64, claim: &ClaimSpec, source: CountSource, misses
     let judgement = measured();
     let miss = |(at, &per_unit): (usize, &f64)| MissCount { predictor: format!("p{at}"), per_unit };
     let counts = [CellCounts {
-        variant: "branch".to_string(),
-        input: "realistic".to_string(),
-        compiler: "gcc-12".to_string(),
-        flags: "O2".to_string(),
+        cell: CellName { variant: "branch", input: "realistic", compiler: "gcc-12", flags: "O2" }.into(),
         source,
         instructions: 8.0,
         branches: 2.0,
@@ -569,10 +564,7 @@ fn counts_of_instructions_branches_and_cycles_are_held_against_what_was_counted(
 #[test]
 fn claims_of_allocations_are_compared_with_what_was_counted() {
     let allocated = [CellAllocations {
-        variant: "branch".into(),
-        input: "realistic".into(),
-        compiler: "gcc-12".into(),
-        flags: "O2".into(),
+        cell: CellName { variant: "branch", input: "realistic", compiler: "gcc-12", flags: "O2" }.into(),
         allocations: 0.5,
         bytes: 24.0,
         peak_bytes: 0.0,
