@@ -18,7 +18,7 @@ use assay_pure::experiment::spec::InputSpec;
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
 use assay_pure::sweep::confirm;
-use assay_pure::sweep::key::{SweptKey, inputs_at};
+use assay_pure::sweep::key::{SweptKey, SweptValue, inputs_at};
 use assay_pure::sweep::refine::{self, WantedPoint, Why};
 use assay_pure::words;
 use serde_json::{Value, json};
@@ -291,7 +291,8 @@ impl RunningSweep<'_> {
         let spec = &self.subject.sweep;
         let file = self.asked.campaign.experiment.display().to_string();
         let name = |input: &str| spec.point_name(input, at);
-        let made = inputs_at(&self.subject.text, &file, &self.key, (at, spec.whole), &name);
+        let made =
+            inputs_at(&self.subject.text, &file, &self.key, SweptValue { at, whole: spec.whole }, &name);
         let inputs = made.map_err(|(message, _)| {
             Misuse(format!("the sweep {}: `{}` cannot be {at}: {message}", spec.name, spec.key))
         })?;

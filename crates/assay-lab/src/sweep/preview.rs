@@ -5,7 +5,7 @@ use super::compose;
 use crate::campaign::blocks::AS_BUILT_REPEATS;
 use crate::lead::Misuse;
 use anyhow::Result;
-use assay_pure::sweep::key::{SweptKey, inputs_at};
+use assay_pure::sweep::key::{SweptKey, SweptValue, inputs_at};
 use assay_report::sweep::SweepPreview;
 
 /// Seconds of one visit, as `assay plan` takes it.
@@ -26,7 +26,10 @@ fn preview(asked: &SweepRequest, subject: &SweepSubject) -> Result<SweepPreview>
     let points = spec.grid();
     let key = SweptKey::parse(&spec.key)?;
     let file = asked.campaign.experiment.display().to_string();
-    let made = inputs_at(&subject.text, &file, &key, (points[0], spec.whole), &|name| name.to_owned());
+    let made =
+        inputs_at(&subject.text, &file, &key, SweptValue { at: points[0], whole: spec.whole }, &|name| {
+            name.to_owned()
+        });
     let inputs = made.map_err(|(message, _)| Misuse(message))?.len() as u64;
     let builds = (subject.outline.compilers.len() * experiment.flags.len()) as u64;
     let placements = u64::from(experiment.placement.rotations) * experiment.placement.phases.len() as u64;

@@ -71,6 +71,20 @@ const ROLE: &[&[SchemaKey]] = &[schema::ROLE, schema::TASK];
 const STAGE: &[&[SchemaKey]] = &[schema::ENTRANT, schema::RECIPE, schema::STAGE];
 const REFERENCE: &[&[SchemaKey]] = &[schema::ENTRANT, schema::RECIPE, schema::TASK, schema::REFERENCE];
 
+/// The roles of a diary, as far as they could be read.
+struct ReadRoles<'t> {
+    entries: Vec<ListEntry<'t>>,
+    /// What each does where nothing else is said.
+    tasks: Vec<Option<Task>>,
+    names: Names,
+}
+
+impl ReadRoles<'_> {
+    fn number(&self, name: &str) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.name.as_deref() == Some(name))
+    }
+}
+
 fn read_top(reader: &mut TomlReader, top: &TomlTable) -> Diary {
     reader.unknown_keys(top);
     for required in ["diary", "roles", "stages"] {
@@ -79,15 +93,15 @@ fn read_top(reader: &mut TomlReader, top: &TomlTable) -> Diary {
         }
     }
     let base = BuildDefaults::read(reader, top);
-    let roles = entries::entries(reader, top, "roles", schema::ROLE, false);
-    let role_names = Names::new("role", &roles);
-    let tasks: Vec<Option<Task>> = roles.iter().map(|role| read_role(reader, role)).collect();
+    let entries = entries::entries(reader, top, "roles", schema::ROLE, false);
+    let tasks = entries.iter().map(|role| read_role(reader, role)).collect();
+    let roles = ReadRoles { names: Names::new("role", &entries), tasks, entries };
     let components = read_components(reader, top, "components");
-    let mut entrants = read_stages(reader, top, &base, (&roles, &tasks, &role_names));
-    read_references(reader, top, &base, (&roles, &tasks, &role_names), &mut entrants);
-    let names: Vec<String> = roles.iter().map(|role| role.name.clone().unwrap_or_default()).collect();
-    let claims = claim::read(reader, top, &entrants, (&role_names, &names));
+    let mut entrants = read_stages(reader, top, &base, &roles);
+    read_references(reader, top, &base, &roles, &mut entrants);
+    let claims = claim::read(reader, top, &entrants, &roles);
     let roles = roles
+        .entries
         .into_iter()
         .map(|role| Role { note: note_of(reader, &role), name: role.name.unwrap_or_default() });
     let roles = roles.collect();
@@ -243,7 +257,7 @@ fn read_stages(
     reader: &mut TomlReader,
     top: &TomlTable,
     base: &BuildDefaults,
-    (roles, tasks, names): (&[ListEntry], &[Option<Task>], &Names),
+    roles: &ReadRoles<'_>,
 ) -> Vec<Entrant> {
     let entries = entries::entries(reader, top, "stages", schema::ENTRANT, false);
     let mut found: Vec<Entrant> = Vec::new();
@@ -253,17 +267,20 @@ fn read_stages(
         let after = read_after(reader, &table, &found);
         let commands = read_texts(reader, &table, "commands");
         for (role, _) in &commands {
-            names.check(reader, &format!("{}.commands", entry.path), role);
+            roles.names.check(reader, &format!("{}.commands", entry.path), role);
         }
         let of_role = |task: &Task, role: usize| {
-            let other = commands.iter().find(|(name, _)| roles[role].name.as_ref() == Some(name));
+            let other = commands.iter().find(|(name, _)| roles.entries[role].name.as_ref() == Some(name));
             Task {
                 command: other.map_or_else(|| task.command.clone(), |(_, command)| command.clone()),
                 ..task.clone()
             }
         };
-        let tasks =
-            tasks.iter().enumerate().filter_map(|(role, task)| Some((role, of_role(task.as_ref()?, role))));
+        let tasks = roles
+            .tasks
+            .iter()
+            .enumerate()
+            .filter_map(|(role, task)| Some((role, of_role(task.as_ref()?, role))));
         let recipe = read_recipe(reader, &table, base, "command");
         if recipe.is_none() {
             let problem = reader.complain(&entry.path, format!("`{}` has no build command", entry.path));
@@ -342,7 +359,7 @@ fn read_references(
     reader: &mut TomlReader,
     top: &TomlTable,
     base: &BuildDefaults,
-    (roles, tasks, names): (&[ListEntry], &[Option<Task>], &Names),
+    roles: &ReadRoles<'_>,
     entrants: &mut Vec<Entrant>,
 ) {
     for (path, items) in reference_tables(reader, top) {
@@ -355,16 +372,16 @@ fn read_references(
         let role = reader.read(&table, "role", convert::text);
         let role = match &role {
             Some(role) => {
-                names.check(reader, &format!("{path}.role"), role);
-                roles.iter().position(|known| known.name.as_ref() == Some(role))
+                roles.names.check(reader, &format!("{path}.role"), role);
+                roles.number(role)
             }
-            None if roles.len() > 1 => {
+            None if roles.entries.len() > 1 => {
                 reader.missing(&table, "role");
                 None
             }
-            None => (!roles.is_empty()).then_some(0),
+            None => (!roles.entries.is_empty()).then_some(0),
         };
-        let Some(of_role) = role.and_then(|role| tasks[role].as_ref()) else { continue };
+        let Some(of_role) = role.and_then(|role| roles.tasks[role].as_ref()) else { continue };
         let partial = task::Partial::read(reader, &table);
         let task = partial.complete(Some(of_role), of_role.units.clone());
         let is_built = ["{program}", "{out}"].iter().any(|place| task.command.contains(place))

@@ -90,17 +90,25 @@ impl SweptKey {
     }
 }
 
+/// A value of a swept key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SweptValue {
+    /// The number.
+    pub at: f64,
+    /// It is written as a whole one.
+    pub whole: bool,
+}
+
 /// The inputs of an experiment file with another value at a key: the input itself and what is made of it by its states and
 /// measures, each named after the value.
 ///
-/// Input: the file's text and name, a key that is there, the value and whether it is to be written as a whole number, the
-/// name for an input at this point. Errors: what the reader says of the value: the first problem, in its words, and what
+/// Input: the file's text and name, a key that is there, the value, the name for an input at this point. Errors: what the reader says of the value: the first problem, in its words, and what
 /// it expected.
 pub fn inputs_at(
     text: &str,
     file: &str,
     key: &SweptKey,
-    (value, whole): (f64, bool),
+    value: SweptValue,
     name: &dyn Fn(&str) -> String,
 ) -> Result<Vec<InputSpec>, (String, Option<String>)> {
     let mut document: DocumentMut =
@@ -108,7 +116,7 @@ pub fn inputs_at(
     // The sweeps would be read again at every point of theirs, and claims may speak of other values.
     document.remove("sweeps");
     document.remove("claims");
-    set(&mut document, key, (value, whole)).map_err(|error| (error.to_string(), None))?;
+    set(&mut document, key, value).map_err(|error| (error.to_string(), None))?;
     let read = Experiment::from_toml(&document.to_string(), file);
     let experiment = match read {
         Ok(parsed) => parsed.experiment,
@@ -128,11 +136,11 @@ pub fn inputs_at(
 }
 
 /// Writes a number at a key.
-fn set(document: &mut DocumentMut, key: &SweptKey, (value, whole): (f64, bool)) -> Result<(), SweptKeyError> {
+fn set(document: &mut DocumentMut, key: &SweptKey, value: SweptValue) -> Result<(), SweptKeyError> {
     let missing = || SweptKeyError::NoInput(key.input.clone(), Vec::new());
     let table =
         input_table(document.get_mut("inputs").ok_or_else(missing)?, &key.input).ok_or_else(missing)?;
-    let number = if whole { Value::from(value as i64) } else { Value::from(value) };
+    let number = if value.whole { Value::from(value.at as i64) } else { Value::from(value.at) };
     let nowhere = || SweptKeyError::NoKey(key.path());
     match key.path.as_slice() {
         [name] => {
@@ -181,9 +189,11 @@ mod tests {
     const HEAD: &str =
         "question = \"a\"\nbaseline = \"b\"\nvariants = [\"b\", \"c\"]\nprogram = { sources = [\"p.c\"] }\n";
 
-    fn at(inputs: &str, key: &str, value: (f64, bool)) -> Result<Vec<InputSpec>, (String, Option<String>)> {
+    fn at(inputs: &str, key: &str, at: f64, whole: bool) -> Result<Vec<InputSpec>, (String, Option<String>)> {
         let key = SweptKey::parse(key).expect("a key");
-        inputs_at(&format!("{HEAD}{inputs}"), "e.toml", &key, value, &|name| format!("{name}!"))
+        inputs_at(&format!("{HEAD}{inputs}"), "e.toml", &key, SweptValue { at, whole }, &|name| {
+            format!("{name}!")
+        })
     }
 
     #[test]
@@ -193,7 +203,7 @@ mod tests {
             "[[inputs]]\nname = \"mixed\"\ngenerator = \"log_uniform\"\n",
             "inputs = [{ name = \"mixed\", generator = \"log_uniform\" }]\n",
         ] {
-            let found = at(inputs, "inputs.mixed.units", (4096.0, true)).expect(inputs);
+            let found = at(inputs, "inputs.mixed.units", 4096.0, true).expect(inputs);
             assert_eq!(found.len(), 1);
             assert_eq!(found[0].name, "mixed!");
             assert!(matches!(found[0].source, InputSource::Generated { units: 4096, .. }), "{found:?}");
@@ -204,21 +214,21 @@ mod tests {
     fn sets_one_of_the_numbers_of_a_list() {
         let inputs = "[inputs.mixed]\ngenerator = \"lengths\"\nweights = [80, 18, 2]\n";
         for key in ["inputs.mixed.weights.1", "inputs.mixed.weights[1]"] {
-            let found = at(inputs, key, (40.5, false)).expect(key);
+            let found = at(inputs, key, 40.5, false).expect(key);
             let InputSource::Generated { generator: Generator::Lengths { weights }, .. } = &found[0].source
             else {
                 panic!("{found:?}")
             };
             assert_eq!(weights, &[80.0, 40.5, 2.0]);
         }
-        let (message, _) = at(inputs, "inputs.mixed.weights.3", (1.0, false)).expect_err("three numbers");
+        let (message, _) = at(inputs, "inputs.mixed.weights.3", 1.0, false).expect_err("three numbers");
         assert_eq!(message, "there is nothing at `inputs.mixed.weights.3`");
     }
 
     #[test]
     fn a_value_outside_the_domain_is_refused_by_whoever_reads_the_key() {
         let inputs = "[inputs.mixed]\ngenerator = \"bursts\"\nweights = [80, 18]\nmean_length = 2\n";
-        let (message, expected) = at(inputs, "inputs.mixed.mean_length", (0.5, false)).expect_err("below 1");
+        let (message, expected) = at(inputs, "inputs.mixed.mean_length", 0.5, false).expect_err("below 1");
         assert_eq!(message, "`inputs.mixed.mean_length` is out of range: 0.5");
         assert!(expected.is_some_and(|expected| expected.contains("a number from 1")));
     }
@@ -226,7 +236,7 @@ mod tests {
     #[test]
     fn sweeps_and_claims_of_the_file_are_no_part_of_a_point() {
         let inputs = "[inputs.mixed]\ngenerator = \"log_uniform\"\n[sweeps.a]\nkey = \"nonsense\"\n[[claims]]\ntext = 1\n";
-        assert_eq!(at(inputs, "inputs.mixed.units", (4.0, true)).map(|inputs| inputs.len()), Ok(1));
+        assert_eq!(at(inputs, "inputs.mixed.units", 4.0, true).map(|inputs| inputs.len()), Ok(1));
     }
 
     #[test]

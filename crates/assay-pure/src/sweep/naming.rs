@@ -152,12 +152,7 @@ pub fn behind(facts: &StepFacts, caches: &[Cache]) -> Behind {
 ///
 /// Input: the curves of all variants, that of the step, the scale and the two-sided level of the noise of a gap. A curve that was
 /// not measured ahead of the step has no say.
-pub fn others_step_too(
-    curves: &[Curve],
-    own: &Curve,
-    step: &CurveStep,
-    (scale, alpha): (Scale, f64),
-) -> bool {
+pub fn others_step_too(curves: &[Curve], own: &Curve, step: &CurveStep, scale: Scale, alpha: f64) -> bool {
     let ahead = |curve: &Curve| {
         let before = curve.readings.iter().rfind(|reading| reading.at <= step.from);
         before.map(|reading| reading.estimate)
@@ -316,7 +311,7 @@ mod tests {
         let step = steps(&own.readings, Scale::Geometric, 0.05)[0];
         let too = |others: &[Curve]| {
             let all: Vec<Curve> = others.iter().cloned().chain([own.clone()]).collect();
-            others_step_too(&all, &own, &step, (Scale::Geometric, 0.05))
+            others_step_too(&all, &own, &step, Scale::Geometric, 0.05)
         };
         assert!(too(&[]), "there is no other");
         assert!(too(&[curve("faster", 1.0, 1.5)]));

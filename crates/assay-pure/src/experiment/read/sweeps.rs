@@ -8,7 +8,7 @@ use super::reader::{TomlReader, TomlTable, WrongValue};
 use super::swept::{self, Takes};
 use super::{convert, quantity, schema};
 use crate::experiment::diagnostic::Diagnostic;
-use crate::sweep::key::{SweptKey, inputs_at};
+use crate::sweep::key::{SweptKey, SweptValue, inputs_at};
 use crate::sweep::scale::Scale;
 use crate::sweep::spec::{POINTS, REFINE, SweepSpec, Tolerance};
 
@@ -153,7 +153,13 @@ pub(super) fn outside_their_domain(parsed: &ParsedExperiment, text: &str) -> Vec
         for (value, end) in grid.first().into_iter().zip(["from"]).chain(grid.last().into_iter().zip(["to"]))
         {
             let name = |input: &str| sweep.point_name(input, *value);
-            let read = inputs_at(text, parsed.spans.file(), &key, (*value, sweep.whole), &name);
+            let read = inputs_at(
+                text,
+                parsed.spans.file(),
+                &key,
+                SweptValue { at: *value, whole: sweep.whole },
+                &name,
+            );
             let Err((message, expected)) = read else { continue };
             let end = if sweep.values.is_empty() { end } else { "values" };
             let named = format!("sweeps.{}.{end}", sweep.name);

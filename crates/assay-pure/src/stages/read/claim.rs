@@ -1,5 +1,6 @@
 //! `[[claims]]` of a diary.
 
+use super::ReadRoles;
 use super::schema;
 use crate::experiment::read::convert;
 use crate::experiment::read::entries::{self, Element, Names};
@@ -33,7 +34,7 @@ pub(super) fn read(
     reader: &mut TomlReader,
     top: &TomlTable,
     entrants: &[Entrant],
-    roles: (&Names, &[String]),
+    roles: &ReadRoles<'_>,
 ) -> Vec<DiaryClaim> {
     let Some(item) = top.item("claims") else { return Vec::new() };
     let Some(elements) = entries::elements(item) else {
@@ -59,7 +60,7 @@ fn read_claim(
     path: &str,
     items: &dyn TableLike,
     entrants: &[Entrant],
-    (roles, role_names): (&Names, &[String]),
+    roles: &ReadRoles<'_>,
 ) -> DiaryClaim {
     let table = TomlTable::new(path, Some(items), &[schema::CLAIM]);
     reader.unknown_keys(&table);
@@ -69,8 +70,8 @@ fn read_claim(
     let stage = reader.read(&table, "stage", convert::text);
     let stage = stage.and_then(|name| entrant(reader, &table, "stage", &name, entrants));
     let role = reader.read(&table, "role", convert::text).and_then(|name| {
-        roles.check(reader, &table.path_of("role"), &name);
-        role_names.iter().position(|known| *known == name)
+        roles.names.check(reader, &table.path_of("role"), &name);
+        roles.number(&name)
     });
     let against = match reader.read(&table, "against", convert::text).as_deref() {
         None | Some("before") => ComparedWith::Before,

@@ -25,7 +25,7 @@ pub(super) fn check(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimF
         if cells.is_empty() {
             return vec![ClaimFinding::new(Standing::Open, format!("no such {event} were counted"))];
         }
-        cells.iter().map(|cell| of_cell(claim, (claimed, event), cell, count(cell))).collect()
+        cells.iter().map(|cell| of_cell(claim, claimed, event, cell, count(cell))).collect()
     }));
     findings
 }
@@ -62,7 +62,8 @@ fn of_memory(claim: &ClaimSpec, context: &ClaimContext<'_>) -> Vec<ClaimFinding>
 
 fn of_cell(
     claim: &ClaimSpec,
-    (claimed, event): (f64, &str),
+    claimed: f64,
+    event: &str,
     cell: &CellCounts,
     count: Option<f64>,
 ) -> ClaimFinding {
