@@ -34,7 +34,7 @@ pub fn of_campaign(page: &Page, observed: Observed) -> AllStrips {
         strips.extend(placements.into_iter().map(|(at, samples)| strip(number, at.rotation(), samples)));
     }
     strips.sort_by_key(|strip| strip.cell);
-    AllStrips::new(&OF_CELLS, cells, ("ns", Some(&page.unit)), strips)
+    AllStrips::new(&OF_CELLS, cells, "ns", Some(&page.unit), strips)
 }
 
 fn strip(cell: usize, rotation: Option<u32>, found: PlacementSamples) -> StripsOf {
@@ -61,7 +61,7 @@ pub fn of_sweep(ledger: &Ledger, page: &SweepPage) -> Result<AllStrips> {
             strips.extend(placements.into_iter().map(|(at, samples)| strip(number, at.rotation(), samples)));
         }
     }
-    Ok(AllStrips::new(&OF_CELLS, cells, ("ns", Some(&page.unit)), strips))
+    Ok(AllStrips::new(&OF_CELLS, cells, "ns", Some(&page.unit), strips))
 }
 
 /// The number of a cell, which is a new one where it is not known yet.
@@ -149,6 +149,6 @@ impl VisitFigures {
             samples,
         };
         let unit = if let [only] = self.units.as_slice() { only.as_str() } else { "figure" };
-        AllStrips::new(columns, self.cells, (unit, None), self.strips.into_iter().map(one).collect())
+        AllStrips::new(columns, self.cells, unit, None, self.strips.into_iter().map(one).collect())
     }
 }

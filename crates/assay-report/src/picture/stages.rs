@@ -115,7 +115,7 @@ fn one(
         let colour = if is_reference { Colour::Muted } else { Colour::Text };
         let name = short.get(&row.cell.entrant);
         scene.text((LEFT, at + ROW.0 / 2.0 + 4.5), name, BODY, colour, Anchor::Start);
-        draw(scene, (at, y, bottom), role, row, quantity, &place);
+        draw(scene, at, (y, bottom), role, row, quantity, &place);
         at = end;
     }
     let y = bottom + 20.0;
@@ -131,7 +131,8 @@ fn one(
 
 fn draw(
     scene: &mut Scene,
-    (at, top, bottom): (f64, f64, f64),
+    at: f64,
+    (top, bottom): (f64, f64),
     role: &PageRole,
     row: &StageRow,
     quantity: BarQuantity,

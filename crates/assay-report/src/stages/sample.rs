@@ -99,7 +99,8 @@ fn counts(own: &StageCell, other: &StageCell) -> Vec<CountStep> {
 
 fn step(
     role: &PageRole,
-    (stage, baseline): (&str, &str),
+    stage: &str,
+    baseline: &str,
     against: Against,
     brought: Brought,
     code: RatioInterval,
@@ -179,14 +180,14 @@ fn roles() -> (PageRole, PageRole) {
 /// Every word for what a step brought, against each kind of baseline.
 fn steps(alloc: &PageRole, free: &PageRole) -> Vec<StageStep> {
     let mut steps = vec![
-        step(alloc, ("release", "debug"), Against::Before, Brought::Faster, effect(0.2045, 0.003), 0.211),
-        step(alloc, ("hints", "release"), Against::Before, Brought::Ghost, effect(0.998, 0.006), 0.942),
-        step(alloc, ("hints", "debug"), Against::First, Brought::Faster, effect(0.2042, 0.003), 0.199),
-        step(alloc, ("batch", "hints"), Against::Before, Brought::Faster, effect(0.639, 0.008), 0.66),
-        step(alloc, ("batch", "debug"), Against::First, Brought::Faster, effect(0.1305, 0.002), 0.131),
-        step(alloc, ("debug", "glibc"), Against::Reference, Brought::Slower, effect(7.9, 0.06), 8.01),
-        step(alloc, ("batch", "glibc"), Against::Reference, Brought::Slower, effect(1.031, 0.007), 1.06),
-        step(free, ("release", "debug"), Against::Before, Brought::Open, effect(0.985, 0.04), 0.97),
+        step(alloc, "release", "debug", Against::Before, Brought::Faster, effect(0.2045, 0.003), 0.211),
+        step(alloc, "hints", "release", Against::Before, Brought::Ghost, effect(0.998, 0.006), 0.942),
+        step(alloc, "hints", "debug", Against::First, Brought::Faster, effect(0.2042, 0.003), 0.199),
+        step(alloc, "batch", "hints", Against::Before, Brought::Faster, effect(0.639, 0.008), 0.66),
+        step(alloc, "batch", "debug", Against::First, Brought::Faster, effect(0.1305, 0.002), 0.131),
+        step(alloc, "debug", "glibc", Against::Reference, Brought::Slower, effect(7.9, 0.06), 8.01),
+        step(alloc, "batch", "glibc", Against::Reference, Brought::Slower, effect(1.031, 0.007), 1.06),
+        step(free, "release", "debug", Against::Before, Brought::Open, effect(0.985, 0.04), 0.97),
     ];
     steps[3].traps.push(
         "The miss rate rises, from 4.74 % to 7.78 %, though mispredictions fall, from 0.900 to 0.700 per operation: the \

@@ -173,7 +173,7 @@ pub fn compare<S: AsRef<str>>(
         if seed >= STREAMS {
             let all = names.iter().zip(of_real.iter().zip(&of_fitted));
             figures = all
-                .map(|(name, (real_parts, fitted))| figure(name, (real_parts, fitted), real.len(), margin))
+                .map(|(name, (real_parts, fitted))| figure(name, real_parts, fitted, real.len(), margin))
                 .collect();
         }
     }
@@ -246,7 +246,7 @@ impl Closeness {
 }
 
 /// Compares a figure by its values in parts of the recorded stream, so many units long, and of two or more fitted ones.
-fn figure(name: &str, (real, fitted): (&[f64], &[Vec<f64>]), units: usize, margin: f64) -> FitFigure {
+fn figure(name: &str, real: &[f64], fitted: &[Vec<f64>], units: usize, margin: f64) -> FitFigure {
     let of = |parts: &[f64]| {
         let (mean, variance) = mean_and_variance(parts).expect("there are several parts");
         (mean, variance.sqrt())
@@ -351,7 +351,7 @@ mod tests {
 
     /// A recorded mean of 1, of which 5 % is allowed, and fitted streams.
     fn of(real_by: f64, fitted: &[Vec<f64>]) -> FitFigure {
-        figure("x", (&spread(1.0, real_by), fitted), 1000, 0.05)
+        figure("x", &spread(1.0, real_by), fitted, 1000, 0.05)
     }
 
     #[test]
@@ -446,13 +446,13 @@ mod tests {
     fn differences_that_cost_nothing_are_allowed() {
         let none = vec![0.0; BLOCKS];
         let says = |real: &[f64], fitted: f64| {
-            figure("x", (real, &[vec![fitted; BLOCKS], vec![fitted; BLOCKS]]), 1000, 0.05).says
+            figure("x", real, &[vec![fitted; BLOCKS], vec![fitted; BLOCKS]], 1000, 0.05).says
         };
         assert_eq!(
             (says(&none, 0.9 * FLOOR), says(&none, 1.1 * FLOOR)),
             (FigureComparison::Close, FigureComparison::Apart)
         );
-        assert_eq!(figure("x", (&[0.9 * FLOOR; BLOCKS], &[none.clone(), none]), 1000, 0.05).allowed, FLOOR);
+        assert_eq!(figure("x", &[0.9 * FLOOR; BLOCKS], &[none.clone(), none], 1000, 0.05).allowed, FLOOR);
     }
 
     #[test]
