@@ -9,7 +9,7 @@ use assay_pure::experiment::spec::Clock;
 use assay_report::compare::ComparePage;
 use assay_report::html::{AllStrips, StripsOf};
 use assay_report::page::Page;
-use assay_report::stages::page::StagesPage;
+use assay_report::stages::page::DiaryPage;
 use assay_report::sweep::SweepPage;
 use std::collections::BTreeMap;
 
@@ -90,7 +90,7 @@ pub fn of_comparison(ledger: &Ledger, page: &ComparePage) -> Result<AllStrips> {
 }
 
 /// The figures of a diary's sessions.
-pub fn of_diary(ledger: &Ledger, page: &StagesPage) -> Result<AllStrips> {
+pub fn of_diary(ledger: &Ledger, page: &DiaryPage) -> Result<AllStrips> {
     let mut found = VisitFigures::default();
     let several = page.sessions.len() > 1;
     for session in &page.sessions {

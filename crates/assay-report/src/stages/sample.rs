@@ -238,10 +238,10 @@ fn session() -> DiarySession {
 }
 
 /// Guards off, a ghost, larger packets as a trap, a stage that cannot be built; two roles and a reference.
-pub fn diary() -> StagesPage {
+pub fn diary() -> DiaryPage {
     let (alloc, free) = roles();
     let steps = steps(&alloc, &free);
-    let mut page = StagesPage {
+    let mut page = DiaryPage {
         schema: STAGES_SCHEMA.into(),
         diary: "allocator".into(),
         question: "what did each step bring, and how far is the system's malloc?".into(),
@@ -288,7 +288,7 @@ pub fn diary() -> StagesPage {
 }
 
 /// One stage so far.
-pub fn one() -> StagesPage {
+pub fn one() -> DiaryPage {
     let mut page = diary();
     page.entrants.truncate(1);
     page.roles.truncate(1);
@@ -302,7 +302,7 @@ pub fn one() -> StagesPage {
 }
 
 /// One of whose steps runs at two speeds.
-pub fn modes() -> StagesPage {
+pub fn modes() -> DiaryPage {
     let mut page = diary();
     let timed = page.steps.iter_mut().find_map(|step| step.time.as_mut()).expect("a timed step");
     timed.modes = crate::sample::two_speeds().modes;
