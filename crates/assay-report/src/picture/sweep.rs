@@ -9,7 +9,7 @@ use super::scene::{Anchor, Fill, Scene, Shape};
 use crate::plot_axis::{PlotAxis, WIDE};
 use crate::sweep::SweepPage;
 use crate::sweep::page::{CrossoverPage, CurvePage, PairPage, SeriesPage, ZonePage};
-use crate::sweep::value::{Place, place, value};
+use crate::sweep::value::{CrossoverPlace, place, value};
 use assay_pure::sweep::{Scale, Winner};
 use assay_pure::words;
 use assay_pure::words::TimeUnit;
@@ -285,8 +285,8 @@ fn asked(page: &SweepPage, pair: &PairPage) -> String {
         .crossovers
         .iter()
         .map(|found| match place(&page.key, found) {
-            Place::Near(text) => format!("at {text}"),
-            Place::Between(from, to) => format!("between {from} and {to}"),
+            CrossoverPlace::Near(text) => format!("at {text}"),
+            CrossoverPlace::Between(from, to) => format!("between {from} and {to}"),
         })
         .collect();
     if places.is_empty() { question } else { format!("{question} They cross {}.", words::list(&places)) }
