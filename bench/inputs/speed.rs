@@ -6,7 +6,7 @@
 //! Usage: inputs_speed [REPEATS [PART_OF_NAME]]
 
 use assay_predict::inputs::keys::{KeyShape, keys};
-use assay_predict::inputs::kinds::{Argument, Domain, Recipe, kind_named};
+use assay_predict::inputs::kinds::{Argument, Domain, InputRecipe, kind_named};
 use assay_predict::inputs::{Format, Generator, NumberType};
 
 const BYTES: u64 = 100_000_000;
@@ -50,12 +50,12 @@ const RECIPES: &[&str] = &[
     "messages messages:varint size=30 loss=0.1 loss_burst=3",
 ];
 
-fn recipe(text: &str) -> Recipe {
+fn recipe(text: &str) -> InputRecipe {
     let mut words = text.split(' ');
     let kind = kind_named(words.next().expect("a kind")).expect("a kind");
     let format = Format::parse(words.next().expect("a format")).expect("a format");
     let given: Vec<(&str, &str)> = words.map(|word| word.split_once('=').expect("name=value")).collect();
-    let recipe = Recipe::new(kind, format, |parameter| {
+    let recipe = InputRecipe::new(kind, format, |parameter| {
         let (_, value) = given.iter().find(|(name, _)| *name == parameter.name)?;
         Some(match parameter.domain {
             Domain::Whole(..) | Domain::Value => Argument::Whole(value.parse().expect("whole")),

@@ -24,7 +24,7 @@ use assay_pure::sweep::naming::caches;
 use assay_report::history::HistoryPage;
 use assay_report::html::{AskedFile, RepeatedInput, Repeats, Shown};
 use assay_report::page::Page;
-use assay_report::stages::page::StagesPage;
+use assay_report::stages::page::DiaryPage;
 use assay_report::sweep::page::CacheSize;
 use assay_report::{ComparePage, SweepPage};
 use serde_json::Value;
@@ -269,14 +269,14 @@ fn newest_session(ledger: &Ledger, name: &str) -> Result<SessionRow> {
 }
 
 /// A diary as its newest session had it, and that session.
-fn diary_page(ledger: &Ledger, name: &str) -> Result<(StagesPage, SessionRow)> {
+fn diary_page(ledger: &Ledger, name: &str) -> Result<(DiaryPage, SessionRow)> {
     let newest = newest_session(ledger, name)?;
     let diary: Diary = serde_json::from_value(newest.spec.clone())
         .with_context(|| format!("the diary {name} was kept by an incompatible version of assay"))?;
     Ok((stages::compose::page(ledger, &diary)?, newest))
 }
 
-fn of_diary(ledger: &Ledger, name: &str, page: &StagesPage) -> Result<Shown> {
+fn of_diary(ledger: &Ledger, name: &str, page: &DiaryPage) -> Result<Shown> {
     let newest = newest_session(ledger, name)?;
     let mut samples = samples::of_diary(ledger, page)?.thinned();
     samples.all = Some(format!("assay report {} -o samples.csv", quoted(&format!("diary/{name}"))));

@@ -51,7 +51,7 @@ pub struct CommandSpec<'a> {
 
 /// A stream as far as it was kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct CapturedStream {
     /// The beginning.
     pub bytes: Vec<u8>,
     /// Bytes behind it.
@@ -82,11 +82,11 @@ pub struct CommandResult {
     /// than the lab's own, which the kernel counts as the command's.
     pub peak_resident: Option<u64>,
     /// Standard output.
-    pub stdout: Kept,
+    pub stdout: CapturedStream,
     /// Standard error.
-    pub stderr: Kept,
+    pub stderr: CapturedStream,
     /// The named pipe.
-    pub side: Kept,
+    pub side: CapturedStream,
     /// Processes of its group were still there, and were killed.
     pub left_processes: bool,
     /// How long it was stopped.
@@ -191,7 +191,7 @@ fn before_exec(cpu: Option<usize>, random: bool, place: Option<&AtomicI32>) -> i
 /// One of its outputs.
 struct Stream {
     file: Option<File>,
-    kept: Kept,
+    kept: CapturedStream,
 }
 
 impl Stream {
@@ -199,7 +199,7 @@ impl Stream {
         if let Some(file) = &file {
             set_nonblocking(file.as_raw_fd());
         }
-        Stream { file, kept: Kept::default() }
+        Stream { file, kept: CapturedStream::default() }
     }
 
     /// Takes what is there, a pipe's worth at most; forgets the stream at its end.
@@ -359,7 +359,7 @@ mod tests {
         }
     }
 
-    fn text(kept: &Kept) -> String {
+    fn text(kept: &CapturedStream) -> String {
         String::from_utf8_lossy(&kept.bytes).into_owned()
     }
 

@@ -21,11 +21,11 @@ const LINKS: usize = 40;
 pub struct Output {
     file: File,
     /// What it is called until the end, and then; none where the place itself is written.
-    renamed: Option<(Draft, PathBuf)>,
+    renamed: Option<(DraftName, PathBuf)>,
 }
 
 #[derive(Debug)]
-enum Draft {
+enum DraftName {
     Unnamed,
     Named(PathBuf),
 }
@@ -67,7 +67,7 @@ impl Output {
             Err(error) => return Err(error),
         };
         let (file, draft) = if grows && before.is_none() {
-            (File::create_new(&target)?, Draft::Named(target.clone()))
+            (File::create_new(&target)?, DraftName::Named(target.clone()))
         } else {
             unnamed(&target).map_or_else(|_| named(&target), Ok)?
         };
@@ -94,8 +94,8 @@ impl Output {
         self.file.flush()?;
         let Some((draft, target)) = self.renamed.take() else { return Ok(()) };
         let draft = match draft {
-            Draft::Named(draft) => draft,
-            Draft::Unnamed => match link(&self.file, &target) {
+            DraftName::Named(draft) => draft,
+            DraftName::Unnamed => match link(&self.file, &target) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     beside(&target, |draft| link(&self.file, draft))?.1
                 }
@@ -120,7 +120,7 @@ impl Write for Output {
 
 impl Drop for Output {
     fn drop(&mut self) {
-        if let Some((Draft::Named(draft), _)) = &self.renamed {
+        if let Some((DraftName::Named(draft), _)) = &self.renamed {
             let _ = std::fs::remove_file(draft);
         }
     }
@@ -187,19 +187,19 @@ fn target(path: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 /// A new file in the target's folder that has no name yet.
-fn unnamed(target: &Path) -> io::Result<(File, Draft)> {
+fn unnamed(target: &Path) -> io::Result<(File, DraftName)> {
     // It gets its name by this.
     std::fs::metadata("/proc/self/fd")?;
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let file = OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).open(folder)?;
-    Ok((file, Draft::Unnamed))
+    Ok((file, DraftName::Unnamed))
 }
 
 /// A new file beside the target.
-fn named(target: &Path) -> io::Result<(File, Draft)> {
+fn named(target: &Path) -> io::Result<(File, DraftName)> {
     let new = |draft: &Path| OpenOptions::new().write(true).create_new(true).open(draft);
     let (file, draft) = beside(target, new)?;
-    Ok((file, Draft::Named(draft)))
+    Ok((file, DraftName::Named(draft)))
 }
 
 /// Gives an open file a name that nobody has.
@@ -310,7 +310,7 @@ mod tests {
     fn a_named_draft_is_as_good_as_one_without_a_name() {
         let folder = Folder::new("named");
         let file = folder.file("x");
-        let by = |make: fn(&Path) -> io::Result<(File, Draft)>| {
+        let by = |make: fn(&Path) -> io::Result<(File, DraftName)>| {
             let (file, draft) = make(&folder.file("x"))?;
             Ok::<_, io::Error>(Output { file, renamed: Some((draft, folder.file("x"))) })
         };

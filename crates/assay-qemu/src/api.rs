@@ -24,7 +24,7 @@ pub(crate) struct Block {
 
 /// An instruction of such a block.
 #[repr(C)]
-pub(crate) struct Instruction {
+pub(crate) struct GuestInstruction {
     _opaque: [u8; 0],
 }
 
@@ -49,10 +49,10 @@ pub(crate) struct Api {
     pub(crate) add_inline: Option<unsafe extern "C" fn(*mut Block, c_int, *mut c_void, u64)>,
     pub(crate) block_length: unsafe extern "C" fn(*const Block) -> usize,
     pub(crate) block_address: unsafe extern "C" fn(*const Block) -> u64,
-    pub(crate) instruction: unsafe extern "C" fn(*const Block, usize) -> *mut Instruction,
-    pub(crate) instruction_size: unsafe extern "C" fn(*const Instruction) -> usize,
-    pub(crate) instruction_address: unsafe extern "C" fn(*const Instruction) -> u64,
-    pub(crate) instruction_host: unsafe extern "C" fn(*const Instruction) -> *const c_void,
+    pub(crate) instruction: unsafe extern "C" fn(*const Block, usize) -> *mut GuestInstruction,
+    pub(crate) instruction_size: unsafe extern "C" fn(*const GuestInstruction) -> usize,
+    pub(crate) instruction_address: unsafe extern "C" fn(*const GuestInstruction) -> u64,
+    pub(crate) instruction_host: unsafe extern "C" fn(*const GuestInstruction) -> *const c_void,
     data: *const c_void,
     pub(crate) reset: unsafe extern "C" fn(PluginId, OnReset),
 }
@@ -161,20 +161,20 @@ impl Api {
     ///
     /// # Safety
     /// `instruction` is one of the block that is being translated.
-    pub(crate) unsafe fn append_bytes(&self, instruction: *const Instruction, bytes: &mut Vec<u8>) {
+    pub(crate) unsafe fn append_bytes(&self, instruction: *const GuestInstruction, bytes: &mut Vec<u8>) {
         // SAFETY: since interface 3 the bytes are copied to the caller's buffer, before that a pointer was given.
         unsafe {
             let size = (self.instruction_size)(instruction);
             let from = bytes.len();
             if self.version >= 3 {
-                type Copy = unsafe extern "C" fn(*const Instruction, *mut c_void, usize) -> usize;
-                let copy: Copy = std::mem::transmute(self.data);
+                type CopyData = unsafe extern "C" fn(*const GuestInstruction, *mut c_void, usize) -> usize;
+                let copy: CopyData = std::mem::transmute(self.data);
                 bytes.resize(from + size, 0);
                 let copied = copy(instruction, bytes.as_mut_ptr().add(from).cast(), size);
                 bytes.truncate(from + copied.min(size));
             } else {
-                type Point = unsafe extern "C" fn(*const Instruction) -> *const c_void;
-                let point: Point = std::mem::transmute(self.data);
+                type PointToData = unsafe extern "C" fn(*const GuestInstruction) -> *const c_void;
+                let point: PointToData = std::mem::transmute(self.data);
                 let data = point(instruction);
                 if !data.is_null() {
                     bytes.extend_from_slice(std::slice::from_raw_parts(data.cast(), size));

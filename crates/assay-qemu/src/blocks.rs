@@ -7,7 +7,7 @@
 mod repeats;
 mod shadow;
 
-use crate::api::{Api, Block, Instruction, PluginId};
+use crate::api::{Api, Block, GuestInstruction, PluginId};
 use crate::maps::Maps;
 use crate::{log, session};
 use assay_predict::trace::channel::{BlockRecord, MAX_BLOCKS, process};
@@ -36,7 +36,7 @@ static RECORDED: AtomicU32 = AtomicU32::new(0);
 static LENGTHS_USED: AtomicU32 = AtomicU32::new(0);
 
 /// What is known of the code so far.
-pub(crate) struct Code {
+pub(crate) struct RecordedCode {
     known: HashMap<(u64, u32, u64), u32>,
     shadow: Shadow,
     pub(crate) maps: Maps,
@@ -45,12 +45,12 @@ pub(crate) struct Code {
 }
 
 static AGAIN: OnceLock<extern "C" fn(PluginId)> = OnceLock::new();
-static CODE: Mutex<Option<Code>> = Mutex::new(None);
+static CODE: Mutex<Option<RecordedCode>> = Mutex::new(None);
 
 /// The code, locked; made at first use.
-pub(crate) fn code() -> MutexGuard<'static, Option<Code>> {
+pub(crate) fn code() -> MutexGuard<'static, Option<RecordedCode>> {
     let mut guard = CODE.lock().unwrap_or_else(PoisonError::into_inner);
-    guard.get_or_insert_with(|| Code {
+    guard.get_or_insert_with(|| RecordedCode {
         known: HashMap::new(),
         shadow: Shadow::default(),
         maps: Maps::default(),
@@ -182,7 +182,7 @@ unsafe fn instrument(api: &Api, block: *mut Block, id: u32, record: &BlockRecord
     }
 }
 
-impl Code {
+impl RecordedCode {
     /// Reads a block that is being translated: its record (the place of its lengths still open), its place in our memory and
     /// what its last instruction does. The bytes and lengths stay in the buffers.
     ///
@@ -216,8 +216,8 @@ impl Code {
                 self.lengths.pop();
                 count -= 1;
             }
-            let first: *const Instruction = (api.instruction)(block, 0);
-            let last: *const Instruction = (api.instruction)(block, count - 1);
+            let first: *const GuestInstruction = (api.instruction)(block, 0);
+            let last: *const GuestInstruction = (api.instruction)(block, count - 1);
             let (pc, last_pc) = ((api.block_address)(block), (api.instruction_address)(last));
             let last_length = usize::from(*self.lengths.last().unwrap_or(&0)).min(15);
             let mut tail = [0_u8; 15];

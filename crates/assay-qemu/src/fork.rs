@@ -1,6 +1,6 @@
 //! Forks: the child writes to a file of its own, at the same addresses, with counters at zero.
 
-use crate::blocks::{self, Code};
+use crate::blocks::{self, RecordedCode};
 use crate::session::KnownCode;
 use crate::{calls, session, threads};
 use std::cell::RefCell;
@@ -8,7 +8,7 @@ use std::sync::MutexGuard;
 
 thread_local! {
     /// Held over the fork, so that the child's copy of what it protects is whole.
-    static HELD: RefCell<Option<MutexGuard<'static, Option<Code>>>> = const { RefCell::new(None) };
+    static HELD: RefCell<Option<MutexGuard<'static, Option<RecordedCode>>>> = const { RefCell::new(None) };
 }
 
 /// Installs the handlers. The emulator forks through the C library, for the program's fork and vfork alike.

@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Mapped memory of the session.
 #[derive(Clone, Copy)]
-pub(crate) struct Segment {
+pub(crate) struct SharedSegment {
     base: *mut u8,
     size: usize,
 }
 
 // SAFETY: all access is atomic, or to parts that one side alone writes before it publishes them.
-unsafe impl Send for Segment {}
+unsafe impl Send for SharedSegment {}
 // SAFETY: as above.
-unsafe impl Sync for Segment {}
+unsafe impl Sync for SharedSegment {}
 
-impl Segment {
+impl SharedSegment {
     /// Maps `size` bytes of a file that exists, or of a new one (`create`), at `place` or anywhere.
     pub(crate) fn map(
         path: &str,
@@ -24,7 +24,7 @@ impl Segment {
         create: bool,
         place: Option<*mut u8>,
         file_offset: usize,
-    ) -> Result<Segment, String> {
+    ) -> Result<SharedSegment, String> {
         let name = CString::new(path).map_err(|_| "a path with a zero byte".to_owned())?;
         let create_flags = if create { libc::O_CREAT } else { 0 };
         // SAFETY: a valid string; the descriptor is closed below.
@@ -49,17 +49,17 @@ impl Segment {
         if base == libc::MAP_FAILED {
             return Err(format!("mapping {path}: {error}"));
         }
-        Ok(Segment { base: base.cast(), size })
+        Ok(SharedSegment { base: base.cast(), size })
     }
 
     /// Replaces memory by nothing that anybody else sees, at the same place: for a process that is not traced.
-    pub(crate) fn hide(base: *mut u8, size: usize) -> Option<Segment> {
+    pub(crate) fn hide(base: *mut u8, size: usize) -> Option<SharedSegment> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
         // SAFETY: over memory of this plugin's own.
         let got = unsafe {
             libc::mmap(base.cast::<c_void>(), size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
         };
-        (got != libc::MAP_FAILED).then_some(Segment { base, size })
+        (got != libc::MAP_FAILED).then_some(SharedSegment { base, size })
     }
 
     /// Where it begins.

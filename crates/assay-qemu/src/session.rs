@@ -1,7 +1,7 @@
 //! The two files of shared memory of this process: the session's control file and its own.
 
 use crate::heads::HEADS;
-use crate::segment::Segment;
+use crate::segment::SharedSegment;
 use assay_predict::trace::channel::{self, control, head, process};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What stays the same over forks.
 pub(crate) struct PluginSession {
     pub(crate) folder: String,
-    pub(crate) control: Segment,
+    pub(crate) control: SharedSegment,
     /// Where the process's file is mapped; a fork maps another file at the same place.
-    pub(crate) own: Segment,
+    pub(crate) own: SharedSegment,
     pub(crate) architecture: u32,
     /// Every block is logged, in order; otherwise counted while there is one thread.
     pub(crate) detailed: bool,
@@ -48,7 +48,7 @@ pub(crate) fn open(folder: &str, target: &str) -> Result<(), String> {
         other => return Err(format!("programs for {other} cannot be traced")),
     };
     let control =
-        Segment::map(&format!("{folder}/{}", channel::CONTROL_FILE), control::SIZE, false, None, 0)?;
+        SharedSegment::map(&format!("{folder}/{}", channel::CONTROL_FILE), control::SIZE, false, None, 0)?;
     let version = control.u32(control::VERSION).load(Ordering::Acquire);
     if control.u64(control::MAGIC).load(Ordering::Relaxed) != channel::MAGIC || version != channel::VERSION {
         return Err(format!("the lab speaks version {version}, this plugin {}", channel::VERSION));
@@ -60,7 +60,7 @@ pub(crate) fn open(folder: &str, target: &str) -> Result<(), String> {
     prefix.pop();
     let slot = claim(&control).ok_or("the session has no room for another process")?;
     let path = format!("{folder}/{}", channel::process_file(slot));
-    let own = Segment::map(&path, process::SIZE, true, None, 0)?;
+    let own = SharedSegment::map(&path, process::SIZE, true, None, 0)?;
     map_heads(&path)?;
     let session = PluginSession {
         folder: folder.to_owned(),
@@ -85,7 +85,7 @@ pub(crate) fn name(program: &[u8]) {
 }
 
 /// A place among the session's processes.
-fn claim(control: &Segment) -> Option<u32> {
+fn claim(control: &SharedSegment) -> Option<u32> {
     let slot = control.u32(control::CLAIMED).fetch_add(1, Ordering::AcqRel);
     (slot < channel::MAX_PROCESSES).then_some(slot)
 }
@@ -93,7 +93,7 @@ fn claim(control: &Segment) -> Option<u32> {
 /// The heads lie in the plugin's own data, where generated code reaches them by one instruction; the file is mapped there.
 fn map_heads(path: &str) -> Result<(), String> {
     let size = channel::MAX_THREADS as usize * head::SIZE;
-    Segment::map(path, size, false, Some(HEADS.place()), process::HEADS).map(|_| ())
+    SharedSegment::map(path, size, false, Some(HEADS.place()), process::HEADS).map(|_| ())
 }
 
 /// Fills in the header and tells the lab.
@@ -151,8 +151,8 @@ pub(crate) fn reopen_after_fork(known: KnownCode) -> bool {
     if !reopened {
         mute();
         let own = session.own;
-        let _ = Segment::hide(own.base(), own.size());
-        let _ = Segment::hide(HEADS.place(), channel::MAX_THREADS as usize * head::SIZE);
+        let _ = SharedSegment::hide(own.base(), own.size());
+        let _ = SharedSegment::hide(HEADS.place(), channel::MAX_THREADS as usize * head::SIZE);
     }
     reopened
 }
@@ -162,7 +162,7 @@ fn copy_to_new_file(known: KnownCode) -> Option<()> {
     let old = &session.own;
     let slot = claim(&session.control)?;
     let path = format!("{}/{}", session.folder, channel::process_file(slot));
-    let new = Segment::map(&path, process::SIZE, true, None, 0).ok()?;
+    let new = SharedSegment::map(&path, process::SIZE, true, None, 0).ok()?;
     let copy = |offset: usize, size: usize| {
         // SAFETY: both are maps of this layout, this thread is the only one of a new process, and what the parent goes on
         // to append lies behind what was published before the fork.
@@ -181,7 +181,7 @@ fn copy_to_new_file(known: KnownCode) -> Option<()> {
     let counting = old.u32(process::COUNTING).load(Ordering::Relaxed);
     new.u32(process::COUNTING).store(counting, Ordering::Relaxed);
     // The same file once more, in place of the parent's.
-    Segment::map(&path, process::SIZE, false, Some(old.base()), 0).ok()?;
+    SharedSegment::map(&path, process::SIZE, false, Some(old.base()), 0).ok()?;
     map_heads(&path).ok()?;
     // SAFETY: mapped above and used no more.
     unsafe { libc::munmap(new.base().cast(), new.size()) };

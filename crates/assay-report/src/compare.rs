@@ -17,7 +17,7 @@ pub use answer::{answer, next};
 pub use markdown::markdown;
 pub use page::{
     BuiltSide, COMPARE_SCHEMA, ComparePage, Compared, ComparisonRun, DifferingFunction, ExecutedChange,
-    Factor, Factors, InstructionsPer, Method, OneSided, PeakMemory, SideFigure, SourceLine, SpoiltVisits,
+    Factor, Factors, InstructionsPer, Method, OneSided, PeakMemory, SideFigure, SourceLocation, SpoiltVisits,
 };
 pub use plan::{COMPARE_PLAN_SCHEMA, ComparePlan, PlannedRun, PlannedSide, render_compare_plan};
 pub use terminal::render_compare;

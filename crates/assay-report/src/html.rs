@@ -166,7 +166,7 @@ pub struct Listed<'a> {
 
 /// What a document has beside its pages.
 #[derive(Serialize)]
-struct Frame<'a> {
+struct DocumentFrame<'a> {
     listing: Option<Listed<'a>>,
     made: String,
     home: Option<&'a str>,
@@ -230,7 +230,7 @@ fn whole(title: &str, plain: &str, shown: &str, listing: Option<Listed<'_>>, ser
         "Made by assay {}. Drawn with D3 and Observable Plot; their licences are in this file.",
         env!("CARGO_PKG_VERSION")
     );
-    let frame = Frame { listing, made, home: served.home, live: served.live, data: served.data };
+    let frame = DocumentFrame { listing, made, home: served.home, live: served.live, data: served.data };
     let frame = serde_json::to_string(&frame).expect("a page has only string keys");
     let data = format!("{{\"shown\":{shown},{}", &frame[1..]);
     let parts = [

@@ -59,7 +59,7 @@ pub use list::{ListPage, render_list};
 pub use page::Page;
 pub use plan::{PlanPage, render_plan};
 pub use progress::{Progress, Show};
-pub use stages::{StagesPage, render_stages};
+pub use stages::{DiaryPage, render_stages};
 pub use stat::{StatPage, render_stat};
 pub use sweep::{SweepPage, render_sweep};
 pub use terminal::{Detail, render};

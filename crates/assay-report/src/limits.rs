@@ -9,8 +9,11 @@ mod tests;
 
 pub use terminal::{Told, render_limits};
 
-use assay_pure::limits::Limits;
+use assay_pure::limits::{Limits, MemoryLevel, Rate};
 use assay_pure::words;
+
+/// One of the rates of a level of memory: of reading, of writing or of copying.
+pub(crate) type LevelRate = fn(&MemoryLevel) -> &Option<Rate>;
 
 /// What the limits answer, above a picture and a page.
 pub(crate) const QUESTION: &str = "How fast can one core of this machine be at best?";

@@ -10,5 +10,5 @@ mod terminal;
 mod tests;
 
 pub use brief::{Brief, Tone};
-pub use page::{LIST_SCHEMA, ListPage, ListRow};
+pub use page::{LIST_SCHEMA, ListPage, ListRow, ListState};
 pub use terminal::render as render_list;

@@ -389,11 +389,11 @@ impl Page {
     /// The text is not JSON, carries another schema, or lacks a key.
     pub fn from_json(text: &str) -> Result<Self, PageError> {
         #[derive(Deserialize)]
-        struct Head {
+        struct SchemaHead {
             schema: String,
         }
         // The schema first: "missing field" is no help to somebody who has a page of a newer version.
-        let head: Head = serde_json::from_str(text).map_err(PageError::Json)?;
+        let head: SchemaHead = serde_json::from_str(text).map_err(PageError::Json)?;
         if head.schema != SCHEMA {
             return Err(PageError::Schema(head.schema));
         }

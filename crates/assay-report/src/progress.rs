@@ -144,7 +144,7 @@ impl Progress {
         let urgent = urgent(event, again);
         match &mut self.view {
             View::Quiet => {}
-            View::Bar(bar) => redraw(bar, &self.tracker, (event, urgent), now),
+            View::Bar(bar) => redraw(bar, &self.tracker, event, urgent, now),
             View::Lines(lines) => {
                 let line = match urgent {
                     Some(line) => line,
@@ -191,7 +191,7 @@ fn new_bar() -> ProgressBar {
     bar
 }
 
-fn redraw(drawn: &mut Bar, tracker: &Tracker, (event, urgent): (&Event, Option<String>), now: Duration) {
+fn redraw(drawn: &mut Bar, tracker: &Tracker, event: &Event, urgent: Option<String>, now: Duration) {
     let line = urgent.or_else(|| drawn.waiting(event, tracker, now));
     let bar = &drawn.bar;
     if *event == Event::Finished {

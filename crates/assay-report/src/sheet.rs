@@ -112,7 +112,8 @@ impl Sheet {
         ink: Ink,
         label: &str,
         text: &str,
-        (linked, place): (&str, Option<&SourcePlace>),
+        linked: &str,
+        place: Option<&SourcePlace>,
     ) {
         let first = self.lines.len();
         self.labelled(ink, label, text);

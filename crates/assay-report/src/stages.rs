@@ -16,5 +16,5 @@ mod tests;
 
 pub use answer::{answer, next};
 pub use markdown::markdown;
-pub use page::{STAGES_SCHEMA, StagesPage};
+pub use page::{DiaryPage, STAGES_SCHEMA};
 pub use terminal::render_stages;

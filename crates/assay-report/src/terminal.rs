@@ -134,28 +134,28 @@ fn twin_found(page: &Page) -> String {
 
 /// The word of a verdict in its ink.
 pub(crate) fn verdict_word(verdict: Verdict) -> (&'static str, Ink) {
-    match verdict {
-        Verdict::Faster => ("faster", Ink::Good),
-        Verdict::Slower => ("slower", Ink::Bad),
-        Verdict::Equivalent => ("equivalent", Ink::Calm),
-        Verdict::Undecided => ("undecided", Ink::Doubt),
-    }
+    let ink = match verdict {
+        Verdict::Faster => Ink::Good,
+        Verdict::Slower => Ink::Bad,
+        Verdict::Equivalent => Ink::Calm,
+        Verdict::Undecided => Ink::Doubt,
+    };
+    (verdict.word(), ink)
 }
 
 /// The word for what as-built amounts to, in its ink, and its meaning.
 pub(crate) fn says_word(says: AsBuiltSays) -> (&'static str, Ink, &'static str) {
-    match says {
-        AsBuiltSays::Reversed => ("reversed", Ink::Bad, "the ordinary link shows the opposite sign"),
+    let (ink, meaning) = match says {
+        AsBuiltSays::Reversed => (Ink::Bad, "the ordinary link shows the opposite sign"),
         AsBuiltSays::Ghost => {
-            ("ghost", Ink::Doubt, "the ordinary link shows a difference that the code does not have")
+            (Ink::Doubt, "the ordinary link shows a difference that the code does not have")
         }
-        AsBuiltSays::Masked => {
-            ("masked", Ink::Doubt, "the ordinary link hides a difference that the code has")
-        }
-        AsBuiltSays::Inflated => ("inflated", Ink::Doubt, "right sign, too large by more than a half"),
-        AsBuiltSays::Deflated => ("deflated", Ink::Doubt, "right sign, too small by more than a half"),
-        AsBuiltSays::Confirmed => ("confirmed", Ink::Dim, "the ordinary link agrees"),
-    }
+        AsBuiltSays::Masked => (Ink::Doubt, "the ordinary link hides a difference that the code has"),
+        AsBuiltSays::Inflated => (Ink::Doubt, "right sign, too large by more than a half"),
+        AsBuiltSays::Deflated => (Ink::Doubt, "right sign, too small by more than a half"),
+        AsBuiltSays::Confirmed => (Ink::Dim, "the ordinary link agrees"),
+    };
+    (says.word(), ink, meaning)
 }
 
 /// Compiler and flag set as the tables name a build.

@@ -55,7 +55,7 @@ pub struct TraceOptions {
 
 /// What the harness says between the branches of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum TraceMark {
     /// A timed region begins: one pass over an input. The numbers are the harness's own (PROTOCOL.md, `trace`).
     RegionBegins {
         /// Index of the variant.
@@ -100,7 +100,7 @@ pub trait Observer: Send + 'static {
     }
 
     /// The program said something between two branches.
-    fn mark(&mut self, mark: Mark) {
+    fn mark(&mut self, mark: TraceMark) {
         let _ = mark;
     }
 }

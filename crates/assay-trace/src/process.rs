@@ -3,8 +3,8 @@
 use super::decode::{EndingTotals, SeenBlocks, ThreadStream};
 use super::notes;
 use super::{
-    ClassCounts, ExecutedBlock, GOES_ON, MappedModule, Mark, Observer, ProcessTrace, RegionCounts,
-    ThreadTrace, TracedExit,
+    ClassCounts, ExecutedBlock, GOES_ON, MappedModule, Observer, ProcessTrace, RegionCounts, ThreadTrace,
+    TraceMark, TracedExit,
 };
 use assay_linux::family::WatchedProcess;
 use assay_linux::shared::{self, SharedMemory};
@@ -43,14 +43,14 @@ struct Thread<O> {
     number: u32,
     stream: ThreadStream,
     observer: O,
-    begun: Option<(Mark, EndingTotals)>,
+    begun: Option<(TraceMark, EndingTotals)>,
 }
 
 /// What was executed in the harness's regions, and where counting alone is in them.
 #[derive(Default)]
 struct Regions {
     list: Vec<RegionCounts>,
-    begun: Option<(Mark, EndingTotals)>,
+    begun: Option<(TraceMark, EndingTotals)>,
     lost: bool,
 }
 
@@ -60,7 +60,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// What a reader found to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Served {
+pub(super) enum PollOutcome {
     /// Nothing.
     Idle,
     /// Something; there may be more.
@@ -115,24 +115,30 @@ impl<O: Observer> EmulatedProcess<O> {
 
     /// Reads what is there for reader `reader` of `readers`. `last` says that nothing more will be written: then chunks
     /// that are not full are read too.
-    pub(super) fn serve(&self, reader: u32, readers: u32, last: bool, observer: &dyn Fn() -> O) -> Served {
-        let mut served = Served::Idle;
+    pub(super) fn serve(
+        &self,
+        reader: u32,
+        readers: u32,
+        last: bool,
+        observer: &dyn Fn() -> O,
+    ) -> PollOutcome {
+        let mut served = PollOutcome::Idle;
         if reader == 0 {
             self.serve_mark();
         }
         let heads = self.shared.u32(process::HEADS_USED).load(Ordering::Acquire).min(MAX_THREADS);
         for index in (0..heads).filter(|index| index % readers == reader) {
-            if self.serve_head(index, last, observer) == Served::Busy {
-                served = Served::Busy;
+            if self.serve_head(index, last, observer) == PollOutcome::Busy {
+                served = PollOutcome::Busy;
             }
         }
         served
     }
 
-    fn serve_head(&self, index: u32, last: bool, observer: &dyn Fn() -> O) -> Served {
+    fn serve_head(&self, index: u32, last: bool, observer: &dyn Fn() -> O) -> PollOutcome {
         let state = self.word(index, head::STATE).load(Ordering::SeqCst);
         if state == head::FREE {
-            return Served::Idle;
+            return PollOutcome::Idle;
         }
         let mut guard = lock(&self.heads[index as usize]);
         let thread = guard.get_or_insert_with(|| {
@@ -143,7 +149,7 @@ impl<O: Observer> EmulatedProcess<O> {
         });
         let ring = channel::ring(index);
         let complete = last || state == head::ENDED;
-        let mut served = Served::Idle;
+        let mut served = PollOutcome::Idle;
         for _ in 0..TURN {
             let filled = self.word(index, head::FILLED).load(Ordering::SeqCst);
             let drained = self.word(index, head::DRAINED);
@@ -156,11 +162,11 @@ impl<O: Observer> EmulatedProcess<O> {
             if self.word(index, head::WAITING).load(Ordering::SeqCst) != 0 {
                 shared::wake(drained);
             }
-            served = Served::Busy;
+            served = PollOutcome::Busy;
         }
-        if complete && served == Served::Idle {
+        if complete && served == PollOutcome::Idle {
             self.finish_thread(index, ring, guard.take());
-            served = Served::Busy;
+            served = PollOutcome::Busy;
         }
         served
     }
@@ -270,8 +276,8 @@ impl<O: Observer> EmulatedProcess<O> {
         }
         let word = |at: usize| self.shared.u32(process::MARK + 4 * at).load(Ordering::Relaxed);
         let mark = match word(0) {
-            1 => Mark::RegionBegins { variant: word(1), input: word(2), pass: word(3) },
-            _ => Mark::RegionEnds,
+            1 => TraceMark::RegionBegins { variant: word(1), input: word(2), pass: word(3) },
+            _ => TraceMark::RegionEnds,
         };
         let totals = self.counted();
         {
@@ -390,17 +396,17 @@ fn thread_trace<O>(thread: Thread<O>, code: &SeenBlocks, counted: &EndingTotals)
 impl Regions {
     fn pass(
         &mut self,
-        begun: &mut Option<(Mark, EndingTotals)>,
+        begun: &mut Option<(TraceMark, EndingTotals)>,
         thread: u32,
-        mark: Mark,
+        mark: TraceMark,
         totals: EndingTotals,
         directions: bool,
     ) {
-        if mark != Mark::RegionEnds {
+        if mark != TraceMark::RegionEnds {
             *begun = Some((mark, totals));
             return;
         }
-        let Some((Mark::RegionBegins { variant, input, pass }, before)) = begun.take() else {
+        let Some((TraceMark::RegionBegins { variant, input, pass }, before)) = begun.take() else {
             return;
         };
         let counts: ClassCounts = totals.since(&before).counts(directions);

@@ -3,7 +3,7 @@
 //! A reader serves its share of all threads of all processes, and sleeps when there is nothing. Producers ring a bell when
 //! a ring is half full; a few milliseconds are waited for at most, so nothing is lost when a bell is.
 
-use super::process::{EmulatedProcess, Served};
+use super::process::{EmulatedProcess, PollOutcome};
 use super::{Observer, ProcessTrace, TracedExit};
 use assay_linux::family;
 use assay_linux::shared::{self, SharedMemory};
@@ -250,7 +250,7 @@ impl<O: Observer> Desk<O> {
         let observer = || lock(&self.observer)();
         let mut busy = false;
         for process in processes {
-            busy |= process.serve(number, readers, closing, &observer) == Served::Busy;
+            busy |= process.serve(number, readers, closing, &observer) == PollOutcome::Busy;
         }
         busy
     }
@@ -298,7 +298,7 @@ impl<O: Observer> Desk<O> {
             };
             let (_, process) = state.live.remove(index);
             for reader in 0..readers {
-                while process.serve(reader, readers, true, &observer) == Served::Busy {}
+                while process.serve(reader, readers, true, &observer) == PollOutcome::Busy {}
             }
             let ended = how_it_ended(&process, root);
             state.take(slot, &process, ended);

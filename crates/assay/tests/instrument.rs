@@ -5,7 +5,7 @@ use crate::trace_fixtures;
 use assay_link::build::{Builder, Compiler, Link, LoggingProgram, find_compilers};
 use assay_pure::experiment::spec::{FlagSet, Program};
 use assay_pure::trace::{Branch, BranchSite};
-use assay_trace::{LogSession, Mark, Observer, TraceOptions};
+use assay_trace::{LogSession, Observer, TraceMark, TraceOptions};
 use std::process::{Command, Stdio};
 
 /// All branches between marks: address, target, class, taken, instructions.
@@ -14,7 +14,7 @@ struct Seen {
     open: bool,
     branches: Vec<(u64, u64, u8, bool, u32)>,
     /// Marks, and how many branches there were before.
-    marks: Vec<(Mark, usize)>,
+    marks: Vec<(TraceMark, usize)>,
 }
 
 impl Observer for Seen {
@@ -26,8 +26,8 @@ impl Observer for Seen {
         }
     }
 
-    fn mark(&mut self, mark: Mark) {
-        self.open = matches!(mark, Mark::RegionBegins { .. });
+    fn mark(&mut self, mark: TraceMark) {
+        self.open = matches!(mark, TraceMark::RegionBegins { .. });
         self.marks.push((mark, self.branches.len()));
     }
 }

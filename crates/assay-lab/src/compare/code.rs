@@ -9,7 +9,7 @@ use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
 use assay_pure::verdict::{CodeIdentity, ContrastVerdict, Verdict, attribution};
 use assay_pure::words;
-use assay_report::compare::{DifferingFunction, ExecutedChange, InstructionsPer, SourceLine};
+use assay_report::compare::{DifferingFunction, ExecutedChange, InstructionsPer, SourceLocation};
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::sites::names::{brief, demangle};
 use assay_trace::sites::source::SourceFiles;
@@ -232,12 +232,12 @@ impl<'a> CountedWork<'a> {
 }
 
 /// Where a function begins in its source: in the newer one, where both sides have it.
-fn begins(pair: &BinaryPair, change: &FunctionChange) -> Option<SourceLine> {
+fn begins(pair: &BinaryPair, change: &FunctionChange) -> Option<SourceLocation> {
     let of = |side: usize, place: &Option<FunctionPlace>| {
         // The outermost place is the function's own, whatever is inlined at its start.
         let frame = pair.images[side].frames(place.as_ref()?.address).pop()?;
         (frame.at.line > 0).then_some(())?;
-        Some(SourceLine { file: frame.file?, line: frame.at.line })
+        Some(SourceLocation { file: frame.file?, line: frame.at.line })
     };
     of(1, &change.new).or_else(|| of(0, &change.old))
 }

@@ -12,7 +12,7 @@ use assay_pure::protocol::VariantKind;
 use assay_pure::trace::{Branch, BranchKind, BranchSite};
 use assay_trace::sites::image::ModuleImage;
 use assay_trace::{
-    GOES_ON, MappedModule, Mark, Observer, ProcessTrace, RegionCounts, TraceDetail, TraceOptions,
+    GOES_ON, MappedModule, Observer, ProcessTrace, RegionCounts, TraceDetail, TraceMark, TraceOptions,
     TraceSession,
 };
 use std::collections::HashMap;
@@ -66,14 +66,14 @@ impl Observer for MarkWatcher {
         }
     }
 
-    fn mark(&mut self, mark: Mark) {
+    fn mark(&mut self, mark: TraceMark) {
         match mark {
-            Mark::RegionBegins { pass, .. } if pass >= GOES_ON => self.open = self.passes.pop(),
-            Mark::RegionBegins { input, .. } => {
+            TraceMark::RegionBegins { pass, .. } if pass >= GOES_ON => self.open = self.passes.pop(),
+            TraceMark::RegionBegins { input, .. } => {
                 let ahead = std::mem::take(&mut self.ahead);
                 self.open = Some(TracedPass { input, ahead, ..TracedPass::default() });
             }
-            Mark::RegionEnds => {
+            TraceMark::RegionEnds => {
                 self.passes.extend(self.open.take());
                 self.ahead = 0;
             }

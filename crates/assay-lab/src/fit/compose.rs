@@ -73,8 +73,9 @@ pub fn examine(asked: &FitRequest, bytes: &[u8]) -> Result<ExaminedFit, Misuse> 
         let fitted = fit::fit(&examined.recorded, MOST_CONTEXTS);
         if lengths.len() >= BLOCKS {
             let stream = |seed| fit::stream(&fitted.markov, lengths.len() as u64, seed);
-            let found = fit::compare(fit::Question::Length, lengths, stream, &asked.predictors, asked.margin)
-                .map_err(|error| Misuse(format!("--predictor: {error}")))?;
+            let found =
+                fit::compare(fit::BranchCondition::Length, lengths, stream, &asked.predictors, asked.margin)
+                    .map_err(|error| Misuse(format!("--predictor: {error}")))?;
             let lifted =
                 |refusal: &&FitRefusal| asked.changing && matches!(refusal, FitRefusal::Changes { .. });
             let refusals = found.refusals();

@@ -137,7 +137,7 @@ fn answer(asked: &FitRequest, refusals: &[Reason], generator: Option<&str>) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_pure::inputs::kinds::{Argument, Recipe, kind_named};
+    use assay_pure::inputs::kinds::{Argument, InputRecipe, kind_named};
 
     fn asked() -> FitRequest {
         FitRequest {
@@ -170,11 +170,12 @@ mod tests {
     #[test]
     fn other_units_scale_what_counts_and_what_cannot_be_made_is_told() {
         let kind = kind_named("nearly_sorted").expect("a generator");
-        let recipe = Recipe::new(kind, Format::Numbers(NumberType::U32), |parameter| match parameter.name {
-            "inversions" => Some(Argument::Whole(15_000)),
-            "max" => Some(Argument::Whole(89_999)),
-            _ => None,
-        });
+        let recipe =
+            InputRecipe::new(kind, Format::Numbers(NumberType::U32), |parameter| match parameter.name {
+                "inversions" => Some(Argument::Whole(15_000)),
+                "max" => Some(Argument::Whole(89_999)),
+                _ => None,
+            });
         let bytes = recipe.expect("it goes together").generate(60_000, 1);
         let numbers =
             bytes.chunks_exact(4).map(|number| u32::from_le_bytes(number.try_into().expect("four bytes")));

@@ -1,7 +1,7 @@
 //! The input's table as it stands in an experiment file.
 
 use assay_pure::inputs::Markov;
-use assay_pure::inputs::kinds::{Argument, Recipe};
+use assay_pure::inputs::kinds::{Argument, InputRecipe};
 use std::fmt::Write as _;
 
 /// Columns of a line, where a list can be broken.
@@ -27,7 +27,7 @@ pub fn table(name: &str, markov: &Markov, units: u64, seed: u64) -> String {
 /// The table of an input that a generator of the list makes.
 ///
 /// Input: as for [`table`].
-pub fn recipe_table(name: &str, recipe: &Recipe, units: u64, seed: u64) -> String {
+pub fn recipe_table(name: &str, recipe: &InputRecipe, units: u64, seed: u64) -> String {
     let mut text = format!(
         "[inputs.{name}]\ngenerator = \"{}\"\nformat = \"{}\"\nunits = {units}\nseed = {seed}\n",
         recipe.kind().name,
@@ -113,7 +113,7 @@ mod tests {
         ] {
             let format = Format::parse(format).expect("a format");
             let recipe =
-                Recipe::new(kind_named(name).expect("a generator"), format, |_| None).expect("defaults");
+                InputRecipe::new(kind_named(name).expect("a generator"), format, |_| None).expect("defaults");
             let file = format!(
                 "question = \"q?\"\nbaseline = \"a\"\nvariants = [\"a\", \"b\"]\nprogram.sources = [\"a.c\"]\n{}",
                 recipe_table("x", &recipe, 70_000, 3)

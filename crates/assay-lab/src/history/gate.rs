@@ -9,7 +9,7 @@ use super::runs::{LeftOutRun, RecordedRuns, RunData};
 use super::series::Series;
 use assay_pure::compare::Gate;
 use assay_pure::history::{
-    GateReading, LevelReading, MeasuredStep, Sensitivity, compare, limit, reference, rounding,
+    GateReading, LevelReading, LevelChange, Sensitivity, compare, limit, reference, rounding,
 };
 use assay_pure::words;
 use assay_report::history::page::{GateCheck, GatePage, HistoryPoint, SeriesKind};
@@ -86,7 +86,7 @@ fn reading(series: &Series, point: &HistoryPoint, rounding: f64) -> LevelReading
 
 /// What the newest point is compared with.
 struct GateComparison {
-    found: MeasuredStep,
+    found: LevelChange,
     /// The last run of it.
     last: usize,
     /// How many runs there are: where their spread is unknown, only the last is compared with.

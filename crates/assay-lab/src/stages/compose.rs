@@ -13,14 +13,14 @@ use anyhow::{Result, bail};
 use assay_pure::stages::Diary;
 use assay_pure::words;
 use assay_report::stages::answer;
-use assay_report::stages::page::{PageEntrant, PageRole, STAGES_SCHEMA, StagesPage};
+use assay_report::stages::page::{DiaryPage, PageEntrant, PageRole, STAGES_SCHEMA};
 use history::{EntrantRole, History};
 
 /// Composes the page of a diary: as its file says now, or as its newest session had it.
 ///
 /// # Errors
 /// There is no such diary, or the ledger cannot be read.
-pub fn page(ledger: &Ledger, diary: &Diary) -> Result<StagesPage> {
+pub fn page(ledger: &Ledger, diary: &Diary) -> Result<DiaryPage> {
     let history = History::read(ledger, diary)?;
     if history.sessions.is_empty() {
         let known = ledger.diaries()?;
@@ -34,7 +34,7 @@ pub fn page(ledger: &Ledger, diary: &Diary) -> Result<StagesPage> {
     let roles: Vec<PageRole> =
         (0..diary.roles.len()).map(|role| cells::role(diary, &history, role)).collect();
     let held = held::steps(diary, &history);
-    let mut page = StagesPage {
+    let mut page = DiaryPage {
         schema: STAGES_SCHEMA.into(),
         diary: diary.name.clone(),
         question: diary.question.clone(),

@@ -14,10 +14,9 @@ use crate::stages;
 use crate::store::{Kept, KeptRow, Ledger};
 use anyhow::Result;
 use assay_pure::event::Event;
-use assay_pure::ledger::Stopped;
 use assay_pure::stages::Diary;
 use assay_pure::words;
-use assay_report::list::{Brief, LIST_SCHEMA, ListPage, ListRow};
+use assay_report::list::{Brief, LIST_SCHEMA, ListPage, ListRow, ListState};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Mutex;
@@ -107,7 +106,7 @@ fn listed(ledger: &Ledger, row: &KeptRow, answer: Option<Brief>, now: f64) -> Re
         began: rfc3339(row.started_at),
         age_seconds: (now - row.started_at).max(0.0),
         seconds: row.finished_at.filter(|_| row.stopped.is_some()).map(|end| end - row.started_at),
-        state: row.stopped.map_or("under way or killed", Stopped::word).to_owned(),
+        state: row.stopped.map_or(ListState::UnderWayOrKilled, ListState::Ended),
         answer,
     })
 }
@@ -266,6 +265,7 @@ fn judged<'a>(
 mod tests {
     use super::*;
     use crate::store::{Led, NewCampaign};
+    use assay_pure::ledger::Stopped;
     use serde_json::json;
 
     #[test]

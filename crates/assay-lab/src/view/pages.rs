@@ -6,7 +6,7 @@ use crate::{campaign, compare, sweep};
 use anyhow::Result;
 use assay_report::list::Brief;
 use assay_report::page::Page;
-use assay_report::{ComparePage, StagesPage, SweepPage};
+use assay_report::{ComparePage, DiaryPage, SweepPage};
 
 /// A page.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub enum AnyPage {
     /// Of a sweep.
     Sweep(Box<SweepPage>),
     /// Of a diary.
-    Diary(Box<StagesPage>),
+    Diary(Box<DiaryPage>),
 }
 
 impl AnyPage {

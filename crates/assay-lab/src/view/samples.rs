@@ -9,7 +9,7 @@ use assay_pure::experiment::spec::Clock;
 use assay_report::compare::ComparePage;
 use assay_report::html::{AllStrips, StripsOf};
 use assay_report::page::Page;
-use assay_report::stages::page::StagesPage;
+use assay_report::stages::page::DiaryPage;
 use assay_report::sweep::SweepPage;
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub fn of_campaign(page: &Page, observed: Observed) -> AllStrips {
         strips.extend(placements.into_iter().map(|(at, samples)| strip(number, at.rotation(), samples)));
     }
     strips.sort_by_key(|strip| strip.cell);
-    AllStrips::new(&OF_CELLS, cells, ("ns", Some(&page.unit)), strips)
+    AllStrips::new(&OF_CELLS, cells, "ns", Some(&page.unit), strips)
 }
 
 fn strip(cell: usize, rotation: Option<u32>, found: PlacementSamples) -> StripsOf {
@@ -61,7 +61,7 @@ pub fn of_sweep(ledger: &Ledger, page: &SweepPage) -> Result<AllStrips> {
             strips.extend(placements.into_iter().map(|(at, samples)| strip(number, at.rotation(), samples)));
         }
     }
-    Ok(AllStrips::new(&OF_CELLS, cells, ("ns", Some(&page.unit)), strips))
+    Ok(AllStrips::new(&OF_CELLS, cells, "ns", Some(&page.unit), strips))
 }
 
 /// The number of a cell, which is a new one where it is not known yet.
@@ -90,7 +90,7 @@ pub fn of_comparison(ledger: &Ledger, page: &ComparePage) -> Result<AllStrips> {
 }
 
 /// The figures of a diary's sessions.
-pub fn of_diary(ledger: &Ledger, page: &StagesPage) -> Result<AllStrips> {
+pub fn of_diary(ledger: &Ledger, page: &DiaryPage) -> Result<AllStrips> {
     let mut found = VisitFigures::default();
     let several = page.sessions.len() > 1;
     for session in &page.sessions {
@@ -149,6 +149,6 @@ impl VisitFigures {
             samples,
         };
         let unit = if let [only] = self.units.as_slice() { only.as_str() } else { "figure" };
-        AllStrips::new(columns, self.cells, (unit, None), self.strips.into_iter().map(one).collect())
+        AllStrips::new(columns, self.cells, unit, None, self.strips.into_iter().map(one).collect())
     }
 }

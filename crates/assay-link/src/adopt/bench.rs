@@ -221,7 +221,7 @@ fn execute(
 }
 
 fn output(ran: &CommandResult) -> BenchmarkOutput {
-    let text = |kept: &command::Kept| String::from_utf8_lossy(&kept.bytes).into_owned();
+    let text = |kept: &command::CapturedStream| String::from_utf8_lossy(&kept.bytes).into_owned();
     BenchmarkOutput {
         stdout: text(&ran.stdout),
         stderr: text(&ran.stderr),

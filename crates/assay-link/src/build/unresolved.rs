@@ -25,7 +25,7 @@ const MISSING: [&str; 2] = ["undefined reference to ", "undefined symbol: "];
 const TWICE: [&str; 2] = ["multiple definition of ", "duplicate symbol: "];
 
 /// What one object file defines and calls.
-struct Symbols {
+struct ObjectSymbols {
     /// The source, by the object's own word; the object's name where it has none.
     source: String,
     global: Vec<String>,
@@ -33,7 +33,7 @@ struct Symbols {
     wanted: Vec<String>,
 }
 
-impl Symbols {
+impl ObjectSymbols {
     /// Those of an object, or of each member of an archive; none of what cannot be read.
     fn in_file(file: &Path) -> Vec<Self> {
         let Ok(bytes) = std::fs::read(file) else { return Vec::new() };
@@ -71,7 +71,7 @@ impl Symbols {
 ///
 /// Input: what the linker wrote, and the objects and archives that it was given.
 pub fn told(stderr: &str, files: &[PathBuf], link: LinkOf) -> Option<String> {
-    let symbols: Vec<Symbols> = files.iter().flat_map(|file| Symbols::in_file(file)).collect();
+    let symbols: Vec<ObjectSymbols> = files.iter().flat_map(|file| ObjectSymbols::in_file(file)).collect();
     let missing = named(stderr, &MISSING);
     if let Some(first) = missing.first() {
         let more = match missing.len() - 1 {
@@ -111,7 +111,7 @@ fn mangles(symbol: &str, name: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(name))
 }
 
-fn why_missing(name: &str, symbols: &[Symbols], link: LinkOf) -> String {
+fn why_missing(name: &str, symbols: &[ObjectSymbols], link: LinkOf) -> String {
     let defined = |is: &dyn Fn(&str) -> bool, locals: bool| {
         symbols.iter().find(|of| if locals { &of.local } else { &of.global }.iter().any(|own| is(own)))
     };
@@ -167,7 +167,7 @@ fn why_missing(name: &str, symbols: &[Symbols], link: LinkOf) -> String {
     format!("`{name}`{by} is defined in nothing that is linked: {remedy}{other}")
 }
 
-fn why_twice(name: &str, symbols: &[Symbols]) -> String {
+fn why_twice(name: &str, symbols: &[ObjectSymbols]) -> String {
     let base = of_cpp(name).unwrap_or(name);
     let own = symbols.iter().filter(|of| of.global.iter().any(|own| own == name || mangles(own, base)));
     let mut sources: Vec<&str> = own.map(|of| of.source.as_str()).collect();
@@ -183,9 +183,14 @@ fn why_twice(name: &str, symbols: &[Symbols]) -> String {
 mod tests {
     use super::*;
 
-    fn of(source: &str, global: &[&str], local: &[&str], wanted: &[&str]) -> Symbols {
+    fn of(source: &str, global: &[&str], local: &[&str], wanted: &[&str]) -> ObjectSymbols {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        Symbols { source: source.into(), global: owned(global), local: owned(local), wanted: owned(wanted) }
+        ObjectSymbols {
+            source: source.into(),
+            global: owned(global),
+            local: owned(local),
+            wanted: owned(wanted),
+        }
     }
 
     #[test]
@@ -202,7 +207,7 @@ mod tests {
     #[test]
     fn a_missing_symbol_is_told_with_its_reason() {
         let calls = |wanted: &str| of("a.c", &["main"], &[], &[wanted]);
-        let why = |name: &str, all: &[Symbols]| why_missing(name, all, LinkOf::Sources);
+        let why = |name: &str, all: &[ObjectSymbols]| why_missing(name, all, LinkOf::Sources);
         let hidden = why("helper", &[calls("helper"), of("b.c", &[], &["helper"], &[])]);
         assert!(hidden.starts_with("`helper` is `static` in b.c"), "{hidden}");
         let of_cpp = why("helper", &[calls("helper"), of("b.cpp", &["_Z6helperPKhm"], &[], &[])]);

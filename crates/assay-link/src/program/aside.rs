@@ -23,12 +23,12 @@ pub struct Cleared {
     place: PathBuf,
     /// That of this process's list, once there is one.
     folder: Option<PrivateFolder>,
-    moved: Vec<Moved>,
+    moved: Vec<FileSetAside>,
 }
 
 /// A file and its name meanwhile.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Moved {
+struct FileSetAside {
     file: PathBuf,
     aside: PathBuf,
 }
@@ -38,7 +38,7 @@ struct Moved {
 struct Noted {
     /// Of the folder's lock: number, seconds and nanoseconds of its change.
     mark: (u64, i64, i64),
-    moved: Vec<Moved>,
+    moved: Vec<FileSetAside>,
 }
 
 impl Cleared {
@@ -66,7 +66,7 @@ impl Cleared {
             })
             .find(|aside| aside.symlink_metadata().is_err())
             .expect("there is no end of them");
-        self.moved.push(Moved { file: file.clone(), aside: aside.clone() });
+        self.moved.push(FileSetAside { file: file.clone(), aside: aside.clone() });
         let moved = self.note().map(|()| fs::rename(&file, &aside).is_ok());
         if !matches!(moved, Ok(true)) {
             self.moved.pop();
@@ -129,7 +129,7 @@ fn mark(folder: &PrivateFolder) -> io::Result<(u64, i64, i64)> {
     Ok((found.ino(), found.ctime(), found.ctime_nsec()))
 }
 
-fn settle(Moved { file, aside }: &Moved) {
+fn settle(FileSetAside { file, aside }: &FileSetAside) {
     if !aside.symlink_metadata().is_ok_and(|found| found.is_file()) {
         return;
     }

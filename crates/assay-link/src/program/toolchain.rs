@@ -93,14 +93,14 @@ fn unknown(folder: &Path, index: usize, wanted: &str) -> ToolchainError {
 
 /// What a command prints, or why it does not: each is asked once.
 fn ask(folder: &Path, words: &[&str]) -> Result<String, String> {
-    static ANSWERS: Mutex<BTreeMap<Question, Result<String, String>>> = Mutex::new(BTreeMap::new());
+    static ANSWERS: Mutex<BTreeMap<ToolchainCommand, Result<String, String>>> = Mutex::new(BTreeMap::new());
     let question = (folder.to_owned(), words.iter().map(|&word| word.to_owned()).collect());
     let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
     answers.entry(question).or_insert_with(|| answer(folder, words)).clone()
 }
 
 /// A folder and the words of a command.
-type Question = (PathBuf, Vec<String>);
+type ToolchainCommand = (PathBuf, Vec<String>);
 
 fn answer(folder: &Path, words: &[&str]) -> Result<String, String> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();

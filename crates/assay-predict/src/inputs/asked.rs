@@ -14,7 +14,7 @@ const LINES: u64 = 50_000;
 const SEED: u64 = 1;
 
 /// One statistic of one generator.
-struct Asked {
+struct AskedStatistic {
     generator: &'static str,
     statistic: &'static str,
     asked: f64,
@@ -109,9 +109,9 @@ fn by_frequency<T: std::hash::Hash + Eq>(values: impl Iterator<Item = T>) -> Vec
     counts
 }
 
-fn integers(rows: &mut Vec<Asked>) {
+fn integers(rows: &mut Vec<AskedStatistic>) {
     let mut row =
-        |generator, statistic, asked, found| rows.push(Asked { generator, statistic, asked, found });
+        |generator, statistic, asked, found| rows.push(AskedStatistic { generator, statistic, asked, found });
     let of = |values: &[u32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>().into_iter();
     let values = u32s("uniform u32 min=1000 max=3000");
     row("uniform", "mean", 2000.0, mean(of(&values)));
@@ -154,9 +154,9 @@ fn integers(rows: &mut Vec<Asked>) {
     row("keys", "exponent, by rank", 1.0, zipf_exponent(&by_frequency(hits)));
 }
 
-fn floats_and_bytes(rows: &mut Vec<Asked>) {
+fn floats_and_bytes(rows: &mut Vec<AskedStatistic>) {
     let mut row =
-        |generator, statistic, asked, found| rows.push(Asked { generator, statistic, asked, found });
+        |generator, statistic, asked, found| rows.push(AskedStatistic { generator, statistic, asked, found });
     let floats = |text: &str| -> Vec<f64> {
         bytes_of(text, UNITS).as_chunks::<8>().0.iter().map(|number| f64::from_le_bytes(*number)).collect()
     };
@@ -185,9 +185,9 @@ fn floats_and_bytes(rows: &mut Vec<Asked>) {
     }
 }
 
-fn text_and_messages(rows: &mut Vec<Asked>) {
+fn text_and_messages(rows: &mut Vec<AskedStatistic>) {
     let mut row =
-        |generator, statistic, asked, found| rows.push(Asked { generator, statistic, asked, found });
+        |generator, statistic, asked, found| rows.push(AskedStatistic { generator, statistic, asked, found });
     let text = "text lines words=1000 exponent=1 line_length=64 line_spread=0.5 non_ascii=0.1";
     let bytes = bytes_of(text, LINES);
     let text = std::str::from_utf8(&bytes).expect("UTF-8");
@@ -213,7 +213,7 @@ fn text_and_messages(rows: &mut Vec<Asked>) {
     row("messages", "lost in a row", 3.0, missing as f64 / bursts as f64);
 }
 
-fn varints(rows: &mut Vec<Asked>) {
+fn varints(rows: &mut Vec<AskedStatistic>) {
     let weights = vec![80.0, 18.0, 2.0];
     for (name, generator) in [
         ("lengths", Generator::Lengths { weights: weights.clone() }),
@@ -226,7 +226,7 @@ fn varints(rows: &mut Vec<Asked>) {
         let expected = generator.expected_lengths().expect("it follows by arithmetic");
         let asked = (1..).zip(&expected).map(|(length, share)| f64::from(length) * share).sum();
         let found = generator.generate(UNITS, SEED).len() as f64 / UNITS as f64;
-        rows.push(Asked { generator: name, statistic: "bytes of a value", asked, found });
+        rows.push(AskedStatistic { generator: name, statistic: "bytes of a value", asked, found });
     }
     let weights = [("", vec![1.0, 1.0]), ("1", vec![90.0, 10.0]), ("2", vec![40.0, 60.0])];
     let contexts = weights.into_iter().map(|(context, weights)| (context.to_owned(), weights)).collect();
@@ -242,7 +242,7 @@ fn varints(rows: &mut Vec<Asked>) {
         ("share of two bytes after one", 0.1, after(1, 2)),
         ("share of one byte after two", 0.4, after(2, 1)),
     ] {
-        rows.push(Asked { generator: "markov", statistic, asked, found });
+        rows.push(AskedStatistic { generator: "markov", statistic, asked, found });
     }
 }
 
@@ -264,7 +264,7 @@ fn what_is_found_in_each_generators_bytes_is_within_one_per_cent_of_what_was_ask
     }
     let document = include_str!("../../../../docs/inputs.md");
     let (mut lines, mut off) = (Vec::new(), Vec::new());
-    for Asked { generator, statistic, asked, found } in rows {
+    for AskedStatistic { generator, statistic, asked, found } in rows {
         if (found - asked).abs() > 0.01 * asked {
             off.push(format!("{generator}: {statistic} {found}, not {asked}"));
         }

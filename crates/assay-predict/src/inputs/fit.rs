@@ -26,7 +26,7 @@ pub mod tree;
 use super::markov::{Markov, bits_of_length, write_context};
 use super::varint::{MAX_LENGTH, decode_varints, encoded_length, varint_lengths};
 use super::{Format, FormatError, Generator};
-pub use closeness::{Closeness, Entropy, FitFigure, Question, compare};
+pub use closeness::{BranchCondition, Closeness, Entropy, FitFigure, compare};
 pub use deal::deal;
 pub use kind::{RecordingKind, kind};
 pub use refusal::{FigureComparison, FitRefusal};

@@ -10,7 +10,7 @@
 
 use super::draw::{Draw, Threshold, Weights};
 use super::format::Format;
-use super::kinds::Recipe;
+use super::kinds::InputRecipe;
 use super::markov::{Markov, MarkovError};
 use super::varint::{MAX_LENGTH, encoded_length, push_varint, values_of_length};
 
@@ -64,7 +64,7 @@ pub enum Generator {
     Markov(Markov),
     /// Anything but varints: see [`kinds`](super::kinds).
     #[serde(untagged)]
-    Of(Recipe),
+    Of(InputRecipe),
 }
 
 /// Why a generator's parameters make no stream.

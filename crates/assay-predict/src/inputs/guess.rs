@@ -107,11 +107,11 @@ fn is_varints(bytes: &[u8]) -> bool {
 mod tests {
     use super::*;
     use crate::inputs::Generator;
-    use crate::inputs::kinds::{Argument, Recipe, kind_named};
+    use crate::inputs::kinds::{Argument, InputRecipe, kind_named};
 
     fn made(name: &str, format: &str, max: Option<i128>) -> Vec<u8> {
         let format = Format::parse(format).expect("a format");
-        let recipe = Recipe::new(kind_named(name).expect("a kind"), format, |parameter| {
+        let recipe = InputRecipe::new(kind_named(name).expect("a kind"), format, |parameter| {
             max.filter(|_| parameter.name == "max").map(Argument::Whole)
         });
         recipe.expect("good values").generate(4000, 1)

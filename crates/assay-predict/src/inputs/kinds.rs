@@ -91,7 +91,7 @@ const NUMBERS: &[Format] = &[
 
 /// A kind with values for all of its parameters, in one format: what makes bytes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Recipe {
+pub struct InputRecipe {
     kind: &'static Kind,
     arguments: Arguments,
 }
@@ -108,7 +108,7 @@ impl std::fmt::Debug for Kind {
     }
 }
 
-impl Recipe {
+impl InputRecipe {
     /// A kind in a format, with the given values; parameters without one have their default.
     ///
     /// # Errors
@@ -117,7 +117,7 @@ impl Recipe {
         kind: &'static Kind,
         format: Format,
         mut given: impl FnMut(&Parameter) -> Option<Argument>,
-    ) -> Result<Recipe, ArgumentError> {
+    ) -> Result<InputRecipe, ArgumentError> {
         if !kind.formats.contains(&format) {
             let words: Vec<String> = kind.formats.iter().map(|format| format.word()).collect();
             let message =
@@ -133,11 +133,11 @@ impl Recipe {
             parameter.domain.check(parameter.name, value, format)?;
             values.push((parameter.name, value));
         }
-        Ok(Recipe { kind, arguments: Arguments { format, values } })
+        Ok(InputRecipe { kind, arguments: Arguments { format, values } })
     }
 
     /// The same for another number of units: what is counted over the whole input goes with it.
-    pub fn scaled(&self, from: u64, to: u64) -> Recipe {
+    pub fn scaled(&self, from: u64, to: u64) -> InputRecipe {
         let mut scaled = self.clone();
         for (name, value) in &mut scaled.arguments.values {
             if let ("inversions", Argument::Whole(count)) = (*name, value) {
@@ -177,7 +177,7 @@ impl Recipe {
 
     /// The bytes of `units` units from `seed`.
     ///
-    /// Input: values that [`Recipe::check`] takes for this number of units or for a larger one.
+    /// Input: values that [`InputRecipe::check`] takes for this number of units or for a larger one.
     /// Cost: 100 MB in at most 1 s of numbers, 2 s of text, on the developing machine.
     pub fn generate(&self, units: u64, seed: u64) -> Vec<u8> {
         (self.kind.make)(&self.arguments, units, &mut Draw::new(seed))

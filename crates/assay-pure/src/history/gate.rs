@@ -41,7 +41,7 @@ pub struct LevelReading {
 
 /// The newest figure beside the earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MeasuredStep {
+pub struct LevelChange {
     /// A difference of logarithms.
     pub step: f64,
     /// Its standard error and its degrees of freedom; none where nothing tells the noise.
@@ -99,14 +99,14 @@ pub fn reference(values: &[f64], limit: f64, sensitivity: &Sensitivity) -> Refer
 
 /// The newest figure less the mean of the earlier ones.
 ///
-/// Input: at least one earlier figure, in their order. Returns: see [`MeasuredStep`].
-pub fn compare(earlier: &[LevelReading], newest: LevelReading) -> MeasuredStep {
+/// Input: at least one earlier figure, in their order. Returns: see [`LevelChange`].
+pub fn compare(earlier: &[LevelReading], newest: LevelReading) -> LevelChange {
     let values: Vec<f64> = earlier.iter().map(|reading| reading.value).collect();
     let own = |reading: &LevelReading| reading.error.map_or(0.0, |error| error * error);
     if let Some((variance, of_mean, degrees)) = between(earlier, &newest) {
         // A campaign that knows itself badly is not better known for its quiet predecessors.
         let error = (variance.max(own(&newest)) + of_mean).sqrt();
-        return MeasuredStep {
+        return LevelChange {
             step: newest.value - mean(&values),
             error: Some((error, degrees)),
             spread_known: true,
@@ -115,7 +115,7 @@ pub fn compare(earlier: &[LevelReading], newest: LevelReading) -> MeasuredStep {
     let last = earlier.last().copied().unwrap_or(newest);
     let known = newest.error.is_some() && last.error.is_some();
     let error = (own(&newest) + own(&last) + 2.0 * UNSEEN * UNSEEN).sqrt();
-    MeasuredStep {
+    LevelChange {
         step: newest.value - last.value,
         error: known.then_some((error, f64::from(u32::MAX))),
         spread_known: false,
@@ -137,7 +137,7 @@ fn between(earlier: &[LevelReading], newest: &LevelReading) -> Option<(f64, f64,
     (variance > 0.0).then_some((variance, variance * inflation / count, degrees))
 }
 
-impl MeasuredStep {
+impl LevelChange {
     /// The interval of the step at 95 %; none where nothing tells the noise.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let (error, degrees) = self.error?;
@@ -187,7 +187,7 @@ mod tests {
         values.iter().map(|&value| LevelReading { value, error, rounding: 0.0 }).collect()
     }
 
-    fn against(earlier: &[f64], newest: f64, error: Option<f64>) -> MeasuredStep {
+    fn against(earlier: &[f64], newest: f64, error: Option<f64>) -> LevelChange {
         compare(&readings(earlier, error), LevelReading { value: newest, error, rounding: 0.0 })
     }
 

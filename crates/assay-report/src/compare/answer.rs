@@ -121,7 +121,8 @@ fn proven(page: &ComparePage, equivalent: u64) -> String {
 /// "HEAD is slower in 1 of 5 benchmarks (crc32 +5.1 % ± 0.6) and faster in 2 (sort -5.1 % ± 0.6 and copy -3.0 % ± 0.6)."
 fn differs(page: &ComparePage, candidate: &str, total: u64) -> Option<String> {
     let mut told: Vec<String> = Vec::new();
-    for (verdict, word) in [(Verdict::Slower, "slower"), (Verdict::Faster, "faster")] {
+    for verdict in [Verdict::Slower, Verdict::Faster] {
+        let word = verdict.word();
         let mut found: Vec<&Compared> = page.with(verdict).collect();
         if found.is_empty() {
             continue;

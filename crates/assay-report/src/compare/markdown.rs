@@ -30,11 +30,11 @@ pub fn markdown(page: &ComparePage, pictures: &[PictureReference]) -> String {
             || found.as_built_says.is_some_and(|says| says != AsBuiltSays::Confirmed)
     };
     let (shown, folded): (Vec<&Compared>, Vec<&Compared>) = ordered(page).into_iter().partition(telling);
-    text += &of_two(&shown, (Detail::Full, None)).markdown();
+    text += &of_two(&shown, Detail::Full, None).markdown();
     text += &evidence(&shown);
     if !folded.is_empty() {
         text += &format!("<details><summary>{} equivalent</summary>\n\n", folded.len());
-        text += &of_two(&folded, (Detail::Full, None)).markdown();
+        text += &of_two(&folded, Detail::Full, None).markdown();
         text += "</details>\n\n";
     }
     if let Some(told) = memory(page, Detail::Brief) {

@@ -186,13 +186,14 @@ pub struct DifferingFunction {
     pub loops: Vec<SharedLoop>,
     /// Where its source begins, as debug information has it: on the candidate's side, else on the baseline's; `null` where it is unknown.
     #[serde(default)]
-    pub begins: Option<SourceLine>,
+    pub begins: Option<SourceLocation>,
 }
 
 /// A line of a source file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct SourceLine {
+#[cfg_attr(test, schemars(rename = "SourceLine"))]
+pub struct SourceLocation {
     /// The file.
     pub file: String,
     /// From 1.

@@ -89,7 +89,7 @@ fn benchmarks() -> Vec<Compared> {
     let mut faster =
         compared("BM_sort<int>", 10_250.0, 0.951, 0.949, Verdict::Faster, AsBuiltSays::Confirmed);
     let sort = function("sort_small", ExecutedChange::Changed, Some(80.2), Some(71.0), Some(true));
-    let begins = Some(SourceLine { file: "/src/sort.cc".into(), line: 41 });
+    let begins = Some(SourceLocation { file: "/src/sort.cc".into(), line: 41 });
     faster.functions = vec![DifferingFunction { begins, ..sort }];
     faster.causes =
         vec![cause(Cause::CodegenDrift, None, "the machine code of sort_small changed, but not its source")];

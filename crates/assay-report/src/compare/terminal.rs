@@ -72,7 +72,7 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             sheet.paragraph(Ink::Dim, "  ", &legend);
             says_legend(page, sheet);
             let (rows, folded) = shown(page, detail);
-            let bare = of_two(&rows, (detail, None));
+            let bare = of_two(&rows, detail, None);
             let effects: Vec<ForestBar> = rows.iter().map(|found| effect(found)).collect();
             let margin = page.measured.minimum_effect;
             let forest =
@@ -82,7 +82,7 @@ fn table(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
             }
             sheet.gap();
             sheet.table(&match &forest {
-                Some(forest) => of_two(&rows, (detail, Some(forest))),
+                Some(forest) => of_two(&rows, detail, Some(forest)),
                 None => bare,
             });
             if folded > 0 {
@@ -168,7 +168,7 @@ fn effect(found: &Compared) -> ForestBar {
     ForestBar { code: found.code, as_built: found.as_built.map(|built| built.ratio) }
 }
 
-pub(super) fn of_two(rows: &[&Compared], (detail, forest): (Detail, Option<&ForestColumn>)) -> Table {
+pub(super) fn of_two(rows: &[&Compared], detail: Detail, forest: Option<&ForestColumn>) -> Table {
     let mut columns = vec![
         Column::left("benchmark"),
         Column::right("before").optional(3),
@@ -266,7 +266,8 @@ fn why(page: &ComparePage, detail: Detail, sheet: &mut Sheet) {
                 Ink::Plain,
                 "    function ",
                 &function_told(function),
-                (&named(function), place.as_ref()),
+                &named(function),
+                place.as_ref(),
             );
         }
         if let hidden @ 1.. = functions.len() - shown {

@@ -34,7 +34,7 @@ fn strips(page: &Page) -> AllStrips {
         }
     }
     let cells = (0..page.cells.len()).map(names).collect();
-    AllStrips::new(&["variant", "input", "compiler", "flags"], cells, ("ns", Some(&page.unit)), all)
+    AllStrips::new(&["variant", "input", "compiler", "flags"], cells, "ns", Some(&page.unit), all)
 }
 
 fn campaign() -> Shown {

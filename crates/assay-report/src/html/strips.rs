@@ -68,7 +68,8 @@ impl AllStrips {
     pub fn new(
         columns: &[&'static str],
         cells: Vec<Vec<String>>,
-        (quantity, unit): (&str, Option<&str>),
+        quantity: &str,
+        unit: Option<&str>,
         strips: Vec<StripsOf>,
     ) -> Self {
         let per = unit.map(|unit| format!(" per {unit}")).unwrap_or_default();
@@ -172,7 +173,7 @@ mod tests {
             samples: (0..of).map(|at| (((at * 7919) % of) as f64, at as u32, at % 10 == 0)).collect(),
         };
         let cells = vec![vec!["a".to_owned()]];
-        AllStrips::new(&["variant"], cells, ("ns", Some("byte")), (0..count).map(strip).collect())
+        AllStrips::new(&["variant"], cells, "ns", Some("byte"), (0..count).map(strip).collect())
     }
 
     fn strips(count: usize, of: usize) -> Strips {

@@ -23,7 +23,7 @@ pub fn render_layout(page: &LayoutPage, width: usize, colour: bool, top: usize) 
         changes(against, top, &mut sheet);
     }
     for binary in &page.binaries {
-        one(page, binary, (width, top), &mut sheet);
+        one(page, binary, width, top, &mut sheet);
     }
     host(page, &mut sheet);
     sheet.into_text()
@@ -36,7 +36,7 @@ fn next(page: &LayoutPage) -> Option<String> {
         .then(|| "align what is worth pinning (below), or let `assay run` average over placements".to_owned())
 }
 
-fn one(page: &LayoutPage, binary: &Binary, (width, top): (usize, usize), sheet: &mut Sheet) {
+fn one(page: &LayoutPage, binary: &Binary, width: usize, top: usize, sheet: &mut Sheet) {
     if binary.functions.is_empty() {
         return;
     }

@@ -1,5 +1,6 @@
 //! The limits as text: the answer, then the levels of the memory, what things cost, what is not known.
 
+use super::LevelRate;
 use crate::ink::Ink;
 use crate::sheet::Sheet;
 use crate::table::{Column, Table};
@@ -50,8 +51,7 @@ pub(crate) fn answer(limits: &Limits) -> String {
         });
         parts.push(format!("{:.2} GHz{width}", 1.0 / clock.cycle_ns.median));
     }
-    type Pick = fn(&MemoryLevel) -> &Option<Rate>;
-    let (read, copy): (Pick, Pick) = (|level| &level.read, |level| &level.copy);
+    let (read, copy): (LevelRate, LevelRate) = (|level| &level.read, |level| &level.copy);
     for (verb, rate) in [("reads", read), ("copies", copy)] {
         let of = |level: &&MemoryLevel| rate(level).as_ref().map(|rate| rate.bytes_per_ns.median);
         let known: Vec<(&str, f64)> =

@@ -5,7 +5,7 @@ use crate::answer::carried;
 use crate::compare::ComparePage;
 use crate::ink::Ink;
 use crate::page::{Axis, Page, RatioInterval, TwinVerdict, Verdict};
-use crate::stages::page::{Against, Brought, StagesPage};
+use crate::stages::page::{Against, Brought, DiaryPage};
 use crate::sweep::SweepPage;
 use crate::sweep::page::PairPage;
 use assay_pure::sweep::Winner;
@@ -218,7 +218,7 @@ impl Brief {
     }
 
     /// Of a diary.
-    pub fn of_diary(page: &StagesPage) -> Self {
+    pub fn of_diary(page: &DiaryPage) -> Self {
         let whole = page.answer.clone();
         let steps = || page.steps.iter().filter(|step| step.against == Against::Before);
         let count = |brought| steps().filter(|step| step.brought == brought).count() as u64;

@@ -1,7 +1,7 @@
 //! The list as plain data; its JSON is an interface (schema/list-1.schema.json).
 
 use super::brief::Brief;
-use assay_pure::ledger::Kept;
+use assay_pure::ledger::{Kept, Stopped};
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the JSON.
@@ -44,9 +44,49 @@ pub struct ListRow {
     /// Seconds from its beginning to its end; `null` while it runs or after it was killed.
     pub seconds: Option<f64>,
     /// Why it ended, or that it did not.
-    pub state: String,
+    #[cfg_attr(test, schemars(with = "String"))]
+    pub state: ListState,
     /// What was answered; `null` before its end, and where the list was not asked to judge.
     pub answer: Option<Brief>,
+}
+
+/// Why a measurement ended, or that it did not; a word in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&str")]
+pub enum ListState {
+    /// It ended, and the ledger says why.
+    Ended(Stopped),
+    /// The ledger has no end of it: the two cannot be told apart.
+    UnderWayOrKilled,
+}
+
+impl ListState {
+    const UNDER_WAY_OR_KILLED: &str = "under way or killed";
+
+    /// The word as it appears in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            ListState::Ended(stopped) => stopped.word(),
+            ListState::UnderWayOrKilled => Self::UNDER_WAY_OR_KILLED,
+        }
+    }
+}
+
+impl From<ListState> for &str {
+    fn from(state: ListState) -> Self {
+        state.word()
+    }
+}
+
+impl TryFrom<String> for ListState {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        if word == Self::UNDER_WAY_OR_KILLED {
+            return Ok(ListState::UnderWayOrKilled);
+        }
+        Stopped::of(&word).map(ListState::Ended).ok_or_else(|| format!("unknown state `{word}`"))
+    }
 }
 
 impl ListPage {
@@ -64,6 +104,6 @@ impl ListRow {
 
     /// It came to an end that is no interruption.
     pub fn is_over(&self) -> bool {
-        self.seconds.is_some() && self.state != assay_pure::ledger::Stopped::Interrupted.word()
+        self.seconds.is_some() && self.state != ListState::Ended(Stopped::Interrupted)
     }
 }

@@ -1,9 +1,9 @@
 //! A list with everything that one can show.
 
 use super::brief::{Brief, Tone};
-use super::page::{LIST_SCHEMA, ListPage, ListRow};
+use super::page::{LIST_SCHEMA, ListPage, ListRow, ListState};
 use crate::sample;
-use assay_pure::ledger::Kept;
+use assay_pure::ledger::{Kept, Stopped};
 
 fn row(number: usize, kind: Kept, path: &str, name: &str, asked: &str, answer: Option<Brief>) -> ListRow {
     ListRow {
@@ -15,7 +15,7 @@ fn row(number: usize, kind: Kept, path: &str, name: &str, asked: &str, answer: O
         began: format!("2026-11-{:02}T08:00:00Z", 21 - number),
         age_seconds: 40.0 * 13.0_f64.powi(number as i32),
         seconds: Some(11.5 * (number + 1) as f64),
-        state: "decided".into(),
+        state: ListState::Ended(Stopped::Decided),
         answer,
     }
 }
@@ -31,7 +31,7 @@ pub fn list() -> ListPage {
         "2 variants against branch; 3 inputs, 2 compilers",
         None,
     );
-    (killed.seconds, killed.state) = (None, "under way or killed".into());
+    (killed.seconds, killed.state) = (None, ListState::UnderWayOrKilled);
     let mut interrupted = row(
         2,
         Kept::Campaign,
@@ -40,7 +40,7 @@ pub fn list() -> ListPage {
         "b against a; 1 input",
         brief("b undecided, -1.3 % ± 2.1", Tone::Undecided),
     );
-    interrupted.state = "interrupted".into();
+    interrupted.state = ListState::Ended(Stopped::Interrupted);
     let rows = vec![
         row(
             0,

@@ -72,15 +72,15 @@ fn table(page: &ListPage, width: usize) -> Table {
 fn answered(row: &ListRow) -> (String, Ink) {
     match &row.answer {
         Some(answer) if row.is_over() => (answer.text.clone(), answer.tone.ink()),
-        Some(answer) => (format!("{}: {}", row.state, answer.text), Ink::Doubt),
-        None => (row.state.clone(), Ink::Doubt),
+        Some(answer) => (format!("{}: {}", row.state.word(), answer.text), Ink::Doubt),
+        None => (row.state.word().to_owned(), Ink::Doubt),
     }
 }
 
 /// "decided, 12 s"
 fn ended(row: &ListRow) -> String {
     match row.seconds {
-        Some(seconds) => format!("{}, {}", row.state, words::duration(seconds)),
+        Some(seconds) => format!("{}, {}", row.state.word(), words::duration(seconds)),
         // It stands where the answer would.
         None => String::new(),
     }

@@ -109,7 +109,7 @@ impl ForestPicture<'_> {
         let (low, high) = Margin::of(self.margin).ratios();
         let band = (place(low), place(high));
         scene.rectangle((band.0, top), (band.1, bottom), Colour::Margin, Fill::Solid);
-        self.heads(scene, head, &widths, (left, right, place(1.0)));
+        self.heads(scene, head, &widths, (left, right), place(1.0));
         let ticks = axis.ticks((((right - left) / 62.0) as usize).max(2));
         for &ratio in ticks.iter().filter(|ratio| (**ratio - 1.0).abs() > 1e-9) {
             scene.line((place(ratio), top), (place(ratio), bottom), Colour::Grid, 1.0);
@@ -122,7 +122,7 @@ impl ForestPicture<'_> {
                 scene.line((LEFT, at), (RIGHT, at), Colour::Grid, 1.0);
             }
             let middle = at + ROW / 2.0;
-            labels(scene, middle, row, (&widths, &short), again);
+            labels(scene, middle, row, &widths, &short, again);
             effects(scene, middle, row, &place, (left, right));
             self.say(scene, middle, row, RIGHT - said, said);
             (at, previous) = (at + row_height(row), row.labels.clone());
@@ -142,7 +142,7 @@ impl ForestPicture<'_> {
         shared(&natural, room - GAP * (natural.len() + 1) as f64 - 6.0)
     }
 
-    fn heads(&self, scene: &mut Scene, y: f64, widths: &[f64], (left, right, zero): (f64, f64, f64)) {
+    fn heads(&self, scene: &mut Scene, y: f64, widths: &[f64], (left, right): (f64, f64), zero: f64) {
         let mut x = LEFT;
         for (title, width) in self.columns.iter().zip(widths) {
             scene.text((x, y), &SMALL.cut(title, *width), SMALL, Colour::Muted, Anchor::Start);
@@ -269,7 +269,8 @@ fn labels(
     scene: &mut Scene,
     middle: f64,
     row: &ForestRow,
-    (widths, short): (&[f64], &[ShortNames]),
+    widths: &[f64],
+    short: &[ShortNames],
     again: usize,
 ) {
     let mut x = LEFT;

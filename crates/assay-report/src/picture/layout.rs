@@ -84,20 +84,20 @@ fn plain_names(functions: &[&FunctionLayout]) -> Vec<String> {
 }
 
 /// The part of a function that is drawn: from which byte of it, a line's first, over how many lines.
-struct Window {
+struct DrawnRange {
     /// Bytes from the first drawn line's start to the function's first byte; negative where earlier lines are not drawn.
     begins: i64,
     lines: u64,
 }
 
-impl Window {
+impl DrawnRange {
     /// Around its shortest loop whose place matters, else from its first byte on.
-    fn of(function: &FunctionLayout) -> Window {
+    fn of(function: &FunctionLayout) -> DrawnRange {
         let first_line = |offset: u64| (function.line_offset + offset) / LINE;
         let lines = first_line(function.size.saturating_sub(1)) + 1;
         let wanted = shortest(function).map_or(0, |body| first_line(body.head));
         let skipped = wanted.min(lines.saturating_sub(LINES));
-        Window {
+        DrawnRange {
             begins: function.line_offset as i64 - (skipped * LINE) as i64,
             lines: (lines - skipped).min(LINES),
         }
@@ -120,7 +120,7 @@ fn shortest(function: &FunctionLayout) -> Option<&LoopLayout> {
 }
 
 fn row(scene: &mut Scene, y: f64, function: &FunctionLayout, name: &str) {
-    let window = Window::of(function);
+    let window = DrawnRange::of(function);
     let place = format!(
         "{:#x}, byte {} of its line, {}",
         function.address,

@@ -4,9 +4,9 @@ use super::colour::Colour;
 use super::frame::{self, BODY, LEFT, Plot, RIGHT, SMALL};
 use super::offsets::{short_bytes, trimmed};
 use super::scene::{Anchor, Fill, Scene, Shape};
-use crate::limits::{QUESTION, in_sentences};
+use crate::limits::{LevelRate, QUESTION, in_sentences};
 use crate::plot_axis::PlotAxis;
-use assay_pure::limits::{ChaseCurve, Limits, MemoryLevel, Rate};
+use assay_pure::limits::{ChaseCurve, Limits, MemoryLevel};
 use assay_pure::words;
 
 /// Between the two upper plots.
@@ -20,8 +20,7 @@ const MOST_COSTS: usize = 24;
 /// Working sets that are named on the axis.
 const MOST_SIZES: usize = 6;
 
-type Pick = fn(&MemoryLevel) -> &Option<Rate>;
-const WAYS: [(&str, Pick); 3] =
+const WAYS: [(&str, LevelRate); 3] =
     [("read", |level| &level.read), ("write", |level| &level.write), ("copy", |level| &level.copy)];
 
 /// The picture of a machine's limits.
@@ -57,7 +56,8 @@ fn title(scene: &mut Scene, (x, y): (f64, f64), text: &str) {
 
 /// Bytes per nanosecond by level, a bar for each way.
 fn bandwidth(scene: &mut Scene, y: f64, (left, right): (f64, f64), limits: &Limits) -> f64 {
-    let rate = |level: &MemoryLevel, pick: Pick| pick(level).as_ref().map(|rate| rate.bytes_per_ns.median);
+    let rate =
+        |level: &MemoryLevel, pick: LevelRate| pick(level).as_ref().map(|rate| rate.bytes_per_ns.median);
     let all =
         || limits.levels.iter().flat_map(|level| WAYS.iter().filter_map(move |(_, pick)| rate(level, *pick)));
     let high = all().fold(0.0, f64::max);

@@ -7,7 +7,7 @@ use super::offsets::trimmed;
 use super::scene::{Anchor, Fill, Scene, Shape};
 use crate::page::RatioInterval;
 use crate::plot_axis::PlotAxis;
-use crate::stages::StagesPage;
+use crate::stages::DiaryPage;
 use crate::stages::page::{Brought, EntrantKind, PageRole, StageCell, StageStep};
 use crate::stages::words::{StageRow, brought, rows};
 use assay_pure::words;
@@ -24,7 +24,7 @@ const SAID: f64 = 220.0;
 const ROW: (f64, f64) = (26.0, 13.0);
 
 /// The picture of a diary.
-pub fn of_diary(page: &StagesPage) -> Scene {
+pub fn of_diary(page: &DiaryPage) -> Scene {
     let (mut scene, mut y) = frame::begin(&page.question, &page.answer);
     let drawn: Vec<(&PageRole, Vec<StageRow>)> = page
         .roles
@@ -69,7 +69,7 @@ impl BarQuantity {
 fn one(
     scene: &mut Scene,
     y: f64,
-    page: &StagesPage,
+    page: &DiaryPage,
     role: &PageRole,
     rows: &[StageRow],
     explained: bool,
@@ -115,7 +115,7 @@ fn one(
         let colour = if is_reference { Colour::Muted } else { Colour::Text };
         let name = short.get(&row.cell.entrant);
         scene.text((LEFT, at + ROW.0 / 2.0 + 4.5), name, BODY, colour, Anchor::Start);
-        draw(scene, (at, y, bottom), role, row, quantity, &place);
+        draw(scene, at, (y, bottom), role, row, quantity, &place);
         at = end;
     }
     let y = bottom + 20.0;
@@ -131,7 +131,8 @@ fn one(
 
 fn draw(
     scene: &mut Scene,
-    (at, top, bottom): (f64, f64, f64),
+    at: f64,
+    (top, bottom): (f64, f64),
     role: &PageRole,
     row: &StageRow,
     quantity: BarQuantity,
@@ -211,7 +212,7 @@ fn brought_colour(step: &StageStep) -> Colour {
     }
 }
 
-fn source(page: &StagesPage) -> Vec<String> {
+fn source(page: &DiaryPage) -> Vec<String> {
     let Some(last) = page.sessions.last() else { return vec![format!("assay stages, diary {}", page.diary)] };
     vec![
         format!("assay stages, diary {}", page.diary),

@@ -9,7 +9,7 @@ use super::scene::{Anchor, Fill, Scene, Shape};
 use crate::plot_axis::{PlotAxis, WIDE};
 use crate::sweep::SweepPage;
 use crate::sweep::page::{CrossoverPage, CurvePage, PairPage, SeriesPage, ZonePage};
-use crate::sweep::value::{Place, place, value};
+use crate::sweep::value::{CrossoverPlace, place, value};
 use assay_pure::sweep::{Scale, Winner};
 use assay_pure::words;
 use assay_pure::words::TimeUnit;
@@ -202,7 +202,7 @@ fn mark(scene: &mut Scene, plot: &Plot, found: &CrossoverPage) {
 }
 
 /// The interval of a crossover and its place in a strip: hatched, as a curve's colour may be that of its place.
-fn hatched(scene: &mut Scene, (from, at, to): (f64, f64, f64), (top, bottom): (f64, f64)) {
+fn hatched(scene: &mut Scene, at: f64, (from, to): (f64, f64), (top, bottom): (f64, f64)) {
     let height = bottom - top;
     let mut x = from - height + HATCH;
     while x < to {
@@ -285,8 +285,8 @@ fn asked(page: &SweepPage, pair: &PairPage) -> String {
         .crossovers
         .iter()
         .map(|found| match place(&page.key, found) {
-            Place::Near(text) => format!("at {text}"),
-            Place::Between(from, to) => format!("between {from} and {to}"),
+            CrossoverPlace::Near(text) => format!("at {text}"),
+            CrossoverPlace::Between(from, to) => format!("between {from} and {to}"),
         })
         .collect();
     if places.is_empty() { question } else { format!("{question} They cross {}.", words::list(&places)) }
@@ -299,7 +299,7 @@ fn strip(scene: &mut Scene, y: f64, plot: &Plot, pair: &PairPage, series: &Serie
     let (top, bottom) = (y - STRIP, y + STRIP / 2.0);
     scene.rectangle((plot.left, top), (plot.right, bottom), Colour::Grid, Fill::Hollow);
     for found in &pair.crossovers {
-        hatched(scene, (plot.x(found.lower), plot.x(found.at), plot.x(found.upper)), (top, bottom));
+        hatched(scene, plot.x(found.at), (plot.x(found.lower), plot.x(found.upper)), (top, bottom));
     }
     for zone in &pair.zones {
         let winner = match zone.winner {

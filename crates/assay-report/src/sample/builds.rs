@@ -30,27 +30,32 @@ pub(crate) fn builds() -> Page {
         }
         for (newer, older) in [("gcc-11", "clang-16"), ("gcc-12", "clang-16"), ("gcc-12", "gcc-11")] {
             for variant in ["virtual", "crtp", "visit"] {
-                page.contrasts.push(across(&page, variant, (newer, flags), (older, flags)));
+                page.contrasts.push(across(&page, variant, &build(newer, flags), &build(older, flags)));
             }
         }
     }
     for compiler in compilers {
         for variant in ["virtual", "crtp", "visit"] {
-            page.contrasts.push(across(&page, variant, (compiler, "a64"), (compiler, "default")));
+            page.contrasts.push(across(&page, variant, &build(compiler, "a64"), &build(compiler, "default")));
         }
     }
     page.input_dependence = vec![InputDependentContrast {
-        against: Some(Build { compiler: "gcc-11".to_owned(), flags: "default".to_owned() }),
+        against: Some(build("gcc-11", "default")),
         ..dependence("gcc-12", "by how much depends on the input")
     }];
     page.answer = answer(&page);
     page
 }
 
+fn build(compiler: &str, flags: &str) -> Build {
+    Build { compiler: compiler.to_owned(), flags: flags.to_owned() }
+}
+
 /// A variant against itself in another build, as the cells of the page have it.
-fn across(page: &Page, variant: &str, own: (&str, &str), other: (&str, &str)) -> PageContrast {
-    let cell = |(compiler, flags): (&str, &str)| {
-        let is = |c: &&PageCell| c.variant == variant && c.compiler == compiler && c.flags == flags;
+fn across(page: &Page, variant: &str, own: &Build, other: &Build) -> PageContrast {
+    let cell = |build: &Build| {
+        let is =
+            |c: &&PageCell| c.variant == variant && c.compiler == build.compiler && c.flags == build.flags;
         page.cells.iter().find(is).expect("the cell was just made")
     };
     let mean = |cell: &PageCell| cell.ns_per_unit.map_or(1.0, |spread| spread.median);
@@ -65,11 +70,11 @@ fn across(page: &Page, variant: &str, own: (&str, &str), other: (&str, &str)) ->
     };
     let ghost = verdict == Verdict::Equivalent && !(0.99..1.01).contains(&ratio);
     let says = if ghost { AsBuiltSays::Ghost } else { AsBuiltSays::Confirmed };
-    let mut found = built(contrast(variant, "mono", own.0, verdict, code), ratio, says);
+    let mut found = built(contrast(variant, "mono", &own.compiler, verdict, code), ratio, says);
     found.baseline = variant.to_owned();
-    found.flags = own.1.to_owned();
-    found.axis = if own.0 == other.0 { Axis::Flags } else { Axis::Compiler };
-    found.against = Some(Build { compiler: other.0.to_owned(), flags: other.1.to_owned() });
+    found.flags = own.flags.clone();
+    found.axis = if own.compiler == other.compiler { Axis::Flags } else { Axis::Compiler };
+    found.against = Some(other.clone());
     found
 }
 

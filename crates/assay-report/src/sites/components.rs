@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 /// What each component executed; the rows add up to the total.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Components {
+#[cfg_attr(test, schemars(rename = "Components"))]
+pub struct ComponentBreakdown {
     /// Units of work that the command does.
     pub units: Option<u64>,
     /// The command that stands beside it.
-    pub reference: Option<Reference>,
+    pub reference: Option<ReferenceProgram>,
     /// The components in the order in which they were named, then `other`, then `unattributed`.
     pub rows: Vec<ComponentRow>,
     /// Over the whole command, and over the reference.
@@ -22,7 +23,8 @@ pub struct Components {
 /// The command that stands beside the one that was asked about.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Reference {
+#[cfg_attr(test, schemars(rename = "Reference"))]
+pub struct ReferenceProgram {
     /// The command and its arguments.
     pub command: Vec<String>,
     /// Units of work that it does.

@@ -3,7 +3,7 @@
 //! Mispredictions are those of simulated predictors. Where several judge a site, its *cost* is their mean; shares and the
 //! running total are of the sum of all sites' costs.
 
-use super::components::Components;
+use super::components::ComponentBreakdown;
 pub use super::misses::SiteMisses;
 pub use assay_pure::trace::hints::HintVerdict;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ pub struct SitesPage {
     /// The hints, where they were asked for.
     pub hints: Option<Hints>,
     /// The budget by component, where components were named.
-    pub components: Option<Components>,
+    pub components: Option<ComponentBreakdown>,
 }
 
 /// Sort order of the sites; the greatest first.
@@ -153,11 +153,13 @@ pub struct SitesProcess {
     pub ended: String,
 }
 
+// The kind of the `LineSource` of assay-trace; its path or reason is in `lines_note`.
 /// Where a file's lines come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "LinesFrom"))]
 #[serde(rename_all = "kebab-case")]
-pub enum LinesFrom {
+pub enum LineSourceKind {
     /// Its own debug information.
     Own,
     /// A debug file beside it.
@@ -177,7 +179,7 @@ pub struct Module {
     /// Its build id.
     pub build_id: Option<String>,
     /// Where its lines come from.
-    pub lines: LinesFrom,
+    pub lines: LineSourceKind,
     /// The debug file, or why it can't be read.
     pub lines_note: Option<String>,
     /// Branches executed in it.

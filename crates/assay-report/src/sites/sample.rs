@@ -182,7 +182,7 @@ pub fn page() -> SitesPage {
         modules: vec![Module {
             path: "/src/branchy".to_owned(),
             build_id: Some("ab01".to_owned()),
-            lines: LinesFrom::Separate,
+            lines: LineSourceKind::Separate,
             lines_note: Some("/usr/lib/debug/branchy.debug".to_owned()),
             executed: 200_000_000,
             share: Some(0.72),
@@ -220,7 +220,7 @@ fn figures(branches: u64, called: Option<u64>, function: &str) -> Figures {
 }
 
 /// A budget with something under every key.
-fn components() -> Components {
+fn components() -> ComponentBreakdown {
     let row = |name: &str, kind, own: Option<Figures>, reference: Option<Figures>| ComponentRow {
         name: name.to_owned(),
         kind,
@@ -232,9 +232,9 @@ fn components() -> Components {
         reference,
     };
     let own = |branches, called, function: &str| Some(figures(branches, called, function));
-    Components {
+    ComponentBreakdown {
         units: Some(10_000_000),
-        reference: Some(Reference {
+        reference: Some(ReferenceProgram {
             command: vec!["./system".to_owned(), "2000".to_owned()],
             units: Some(10_000_000),
         }),

@@ -1,11 +1,11 @@
 //! The answer in a few sentences: what saved most, what saved nothing, how far the reference is, what is undecided.
 
-use super::page::{Against, Brought, EntrantKind, Part, StageStep, StagesPage};
+use super::page::{Against, Brought, DiaryPage, EntrantKind, Part, StageStep};
 use super::words::{count, count_change, part};
 use assay_pure::words;
 
 /// The answer to a diary's question.
-pub fn answer(page: &StagesPage) -> String {
+pub fn answer(page: &DiaryPage) -> String {
     let mut sentences = most(page);
     sentences.extend(slower(page));
     sentences.extend(nothing(page));
@@ -24,7 +24,7 @@ pub fn answer(page: &StagesPage) -> String {
 }
 
 /// What to do about it; none where every step is measured and decided.
-pub fn next(page: &StagesPage) -> Option<String> {
+pub fn next(page: &DiaryPage) -> Option<String> {
     let mut told = Vec::new();
     if before(page).any(is_open) {
         told.push("measure again with a larger --budget (--again) to decide the undecided steps");
@@ -39,7 +39,7 @@ pub fn next(page: &StagesPage) -> Option<String> {
 }
 
 /// "release saved most: in push, time -82.1 % ± 0.3 (96 % of what all steps saved); in pop, time -60.0 % ± 0.2 (89 %)."
-fn most(page: &StagesPage) -> Vec<String> {
+fn most(page: &DiaryPage) -> Vec<String> {
     let mut best: Vec<(&str, Vec<String>)> = Vec::new();
     for role in &page.roles {
         let Some(top) = role.ranking.first() else { continue };
@@ -55,7 +55,7 @@ fn most(page: &StagesPage) -> Vec<String> {
 
 /// What the step changed itself, then its share of what all steps saved: a share alone reads as if that much of the time were gone.
 /// The sentence's first share says what it is a share of.
-fn told_of_best(page: &StagesPage, role: &str, top: &Part, is_first: bool) -> Option<String> {
+fn told_of_best(page: &DiaryPage, role: &str, top: &Part, is_first: bool) -> Option<String> {
     let step = page.steps_of(role, Against::Before).find(|step| step.stage == top.stage)?;
     let share = |of: f64, says_of_what: bool| {
         let of_what = if says_of_what { " of what all steps saved" } else { "" };
@@ -77,7 +77,7 @@ fn told_of_best(page: &StagesPage, role: &str, top: &Part, is_first: bool) -> Op
     }
 }
 
-fn slower(page: &StagesPage) -> Option<String> {
+fn slower(page: &DiaryPage) -> Option<String> {
     let found: Vec<String> = before(page)
         .filter(|step| step.brought == Brought::Slower)
         .map(|step| {
@@ -88,12 +88,12 @@ fn slower(page: &StagesPage) -> Option<String> {
     (!found.is_empty()).then(|| format!("Slower than before: {}.", words::list(&found)))
 }
 
-fn before(page: &StagesPage) -> impl Iterator<Item = &StageStep> {
+fn before(page: &DiaryPage) -> impl Iterator<Item = &StageStep> {
     page.steps.iter().filter(|step| step.against == Against::Before)
 }
 
 /// Stages that saved no time in any role, by why they seemed to.
-fn nothing(page: &StagesPage) -> Vec<String> {
+fn nothing(page: &DiaryPage) -> Vec<String> {
     let (mut ghosts, mut idle, mut counts) = (Vec::new(), Vec::new(), Vec::new());
     for stage in &page.entrants {
         let steps: Vec<&StageStep> = before(page).filter(|step| step.stage == stage.name).collect();
@@ -138,7 +138,7 @@ fn nothing(page: &StagesPage) -> Vec<String> {
 }
 
 /// "The last stage, final, takes 31 % more time and executes 20 % more branches than glibc in alloc."
-fn distance(page: &StagesPage) -> Vec<String> {
+fn distance(page: &DiaryPage) -> Vec<String> {
     let Some(last) = page.last_stage() else { return Vec::new() };
     let held = page.steps.iter().filter(|step| step.against == Against::Reference && step.stage == last.name);
     let mut told: Vec<String> = Vec::new();
@@ -176,7 +176,7 @@ fn compared(ratio: f64, verb: &str, [less, same, more]: [&str; 3], what: &str) -
     (format!("{verb} {} {which} {what}", words::fraction(ratio - 1.0)), "than")
 }
 
-fn open(page: &StagesPage) -> Option<String> {
+fn open(page: &DiaryPage) -> Option<String> {
     let open: Vec<String> = before(page)
         .filter(|step| is_open(step))
         .map(|step| {
@@ -195,13 +195,13 @@ fn is_open(step: &StageStep) -> bool {
 }
 
 /// What was never asked to be measured so far.
-fn waiting(page: &StagesPage) -> Option<String> {
+fn waiting(page: &DiaryPage) -> Option<String> {
     let never = page.entrants.iter().filter(|entrant| entrant.session.is_none() && entrant.failed.is_none());
     let names: Vec<&str> = never.map(|entrant| entrant.name.as_str()).collect();
     (!names.is_empty()).then(|| format!("Not measured yet: {}.", words::list(&names)))
 }
 
-fn failed(page: &StagesPage) -> Option<String> {
+fn failed(page: &DiaryPage) -> Option<String> {
     let failed: Vec<&str> = page
         .entrants
         .iter()

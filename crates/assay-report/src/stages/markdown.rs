@@ -2,7 +2,7 @@
 
 use super::answer::next;
 use super::not_measured::not_measured;
-use super::page::StagesPage;
+use super::page::DiaryPage;
 use super::terminal::{DISTANCES, components, components_title, distances, of_role, role_title};
 use crate::page::ClaimStatus;
 use crate::picture::{PictureReference, reference};
@@ -13,7 +13,7 @@ use assay_pure::verdict::CountSource;
 use assay_pure::words;
 
 /// The page as GitHub-flavoured Markdown, with pictures that were drawn of it.
-pub fn markdown(page: &StagesPage, pictures: &[PictureReference]) -> String {
+pub fn markdown(page: &DiaryPage, pictures: &[PictureReference]) -> String {
     let mut text = format!("### assay stages: {}\n\n", escape(&page.diary));
     if !page.question.is_empty() {
         text += &format!("*{}*\n\n", escape(&page.question));
@@ -63,7 +63,7 @@ fn titled(title: &str, table: &Table) -> String {
     if table.is_empty() { String::new() } else { format!("#### {}\n\n{}", escape(title), table.markdown()) }
 }
 
-fn claims(page: &StagesPage) -> String {
+fn claims(page: &DiaryPage) -> String {
     let mut text = String::new();
     for claim in &page.claims {
         let word = match claim.status {

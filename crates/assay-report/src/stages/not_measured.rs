@@ -1,6 +1,6 @@
 //! What of a diary was not measured: one cause of many failures is told once.
 
-use super::page::StagesPage;
+use super::page::DiaryPage;
 use assay_pure::words;
 
 /// Stages that are named where one cause is of many.
@@ -30,7 +30,7 @@ impl NotMeasured {
 }
 
 /// All causes in the order of the page: of entrants, then of cells, then of single runs.
-pub fn not_measured(page: &StagesPage) -> Vec<NotMeasured> {
+pub fn not_measured(page: &DiaryPage) -> Vec<NotMeasured> {
     let of_entrants =
         page.entrants.iter().filter_map(|entrant| Some((entrant.name.clone(), entrant.failed.as_ref()?)));
     let of_cells = page.roles.iter().flat_map(|role| {

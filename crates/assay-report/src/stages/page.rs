@@ -15,7 +15,7 @@ pub const STAGES_SCHEMA: &str = "assay.stages/1";
 /// What `assay stages --json FILE` writes: an optimisation diary with what each stage saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct StagesPage {
+pub struct DiaryPage {
     /// Name and version of this format.
     pub schema: String,
     /// The diary's name.
@@ -335,7 +335,7 @@ pub struct SpoiltRuns {
     pub visits: u64,
 }
 
-impl StagesPage {
+impl DiaryPage {
     /// The JSON, with a newline at its end.
     pub fn to_json(&self) -> String {
         crate::json::written(self)

@@ -99,7 +99,8 @@ fn counts(own: &StageCell, other: &StageCell) -> Vec<CountStep> {
 
 fn step(
     role: &PageRole,
-    (stage, baseline): (&str, &str),
+    stage: &str,
+    baseline: &str,
     against: Against,
     brought: Brought,
     code: RatioInterval,
@@ -179,14 +180,14 @@ fn roles() -> (PageRole, PageRole) {
 /// Every word for what a step brought, against each kind of baseline.
 fn steps(alloc: &PageRole, free: &PageRole) -> Vec<StageStep> {
     let mut steps = vec![
-        step(alloc, ("release", "debug"), Against::Before, Brought::Faster, effect(0.2045, 0.003), 0.211),
-        step(alloc, ("hints", "release"), Against::Before, Brought::Ghost, effect(0.998, 0.006), 0.942),
-        step(alloc, ("hints", "debug"), Against::First, Brought::Faster, effect(0.2042, 0.003), 0.199),
-        step(alloc, ("batch", "hints"), Against::Before, Brought::Faster, effect(0.639, 0.008), 0.66),
-        step(alloc, ("batch", "debug"), Against::First, Brought::Faster, effect(0.1305, 0.002), 0.131),
-        step(alloc, ("debug", "glibc"), Against::Reference, Brought::Slower, effect(7.9, 0.06), 8.01),
-        step(alloc, ("batch", "glibc"), Against::Reference, Brought::Slower, effect(1.031, 0.007), 1.06),
-        step(free, ("release", "debug"), Against::Before, Brought::Open, effect(0.985, 0.04), 0.97),
+        step(alloc, "release", "debug", Against::Before, Brought::Faster, effect(0.2045, 0.003), 0.211),
+        step(alloc, "hints", "release", Against::Before, Brought::Ghost, effect(0.998, 0.006), 0.942),
+        step(alloc, "hints", "debug", Against::First, Brought::Faster, effect(0.2042, 0.003), 0.199),
+        step(alloc, "batch", "hints", Against::Before, Brought::Faster, effect(0.639, 0.008), 0.66),
+        step(alloc, "batch", "debug", Against::First, Brought::Faster, effect(0.1305, 0.002), 0.131),
+        step(alloc, "debug", "glibc", Against::Reference, Brought::Slower, effect(7.9, 0.06), 8.01),
+        step(alloc, "batch", "glibc", Against::Reference, Brought::Slower, effect(1.031, 0.007), 1.06),
+        step(free, "release", "debug", Against::Before, Brought::Open, effect(0.985, 0.04), 0.97),
     ];
     steps[3].traps.push(
         "The miss rate rises, from 4.74 % to 7.78 %, though mispredictions fall, from 0.900 to 0.700 per operation: the \
@@ -237,10 +238,10 @@ fn session() -> DiarySession {
 }
 
 /// Guards off, a ghost, larger packets as a trap, a stage that cannot be built; two roles and a reference.
-pub fn diary() -> StagesPage {
+pub fn diary() -> DiaryPage {
     let (alloc, free) = roles();
     let steps = steps(&alloc, &free);
-    let mut page = StagesPage {
+    let mut page = DiaryPage {
         schema: STAGES_SCHEMA.into(),
         diary: "allocator".into(),
         question: "what did each step bring, and how far is the system's malloc?".into(),
@@ -287,7 +288,7 @@ pub fn diary() -> StagesPage {
 }
 
 /// One stage so far.
-pub fn one() -> StagesPage {
+pub fn one() -> DiaryPage {
     let mut page = diary();
     page.entrants.truncate(1);
     page.roles.truncate(1);
@@ -301,7 +302,7 @@ pub fn one() -> StagesPage {
 }
 
 /// One of whose steps runs at two speeds.
-pub fn modes() -> StagesPage {
+pub fn modes() -> DiaryPage {
     let mut page = diary();
     let timed = page.steps.iter_mut().find_map(|step| step.time.as_mut()).expect("a timed step");
     timed.modes = crate::sample::two_speeds().modes;

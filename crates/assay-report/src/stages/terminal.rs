@@ -2,7 +2,7 @@
 
 use super::answer::next;
 use super::not_measured::not_measured;
-use super::page::{Against, Brought, EntrantKind, PageRole, StageStep, StagesPage};
+use super::page::{Against, Brought, DiaryPage, EntrantKind, PageRole, StageStep};
 use super::words::{
     StageRow, brought, count_change, counted, part, rate, rows, session_of, time_change, time_verdict,
 };
@@ -18,7 +18,7 @@ use assay_pure::verdict::CountSource;
 use assay_pure::words;
 
 /// The page as text, `width` columns wide.
-pub fn render_stages(page: &StagesPage, width: usize, colour: bool, detail: Detail) -> String {
+pub fn render_stages(page: &DiaryPage, width: usize, colour: bool, detail: Detail) -> String {
     let mut sheet = Sheet::new(width, colour);
     sheet.answer(&page.answer, next(page).as_deref());
     sheet.warnings(doubts(&page.warnings, &page.limits));
@@ -57,12 +57,12 @@ pub fn render_stages(page: &StagesPage, width: usize, colour: bool, detail: Deta
     sheet.into_text()
 }
 
-pub(super) fn role_title(page: &StagesPage, role: &PageRole) -> String {
+pub(super) fn role_title(page: &DiaryPage, role: &PageRole) -> String {
     format!("{}, per {}", role.name, page.unit)
 }
 
 /// Stages in order with their figures per unit, then references.
-pub(super) fn of_role(page: &StagesPage, role: &PageRole) -> Table {
+pub(super) fn of_role(page: &DiaryPage, role: &PageRole) -> Table {
     let with_memory = role.differs_in_memory(page.minimum_effect);
     let mut columns = vec![
         Column::left("stage"),
@@ -122,7 +122,7 @@ fn reference_word(kind: EntrantKind) -> &'static str {
 pub(super) const DISTANCES: &str = "Distance to references: each figure divided by the reference's";
 
 /// How many times a reference's figures the first and the last stage have.
-pub(super) fn distances(page: &StagesPage) -> Table {
+pub(super) fn distances(page: &DiaryPage) -> Table {
     let columns = vec![
         Column::left("stage"),
         Column::left("reference"),
@@ -170,7 +170,7 @@ pub(super) fn distances(page: &StagesPage) -> Table {
     table
 }
 
-pub(super) fn components_title(page: &StagesPage, role: &PageRole) -> String {
+pub(super) fn components_title(page: &DiaryPage, role: &PageRole) -> String {
     format!("{}: branches per {} by component (per call)", role.name, page.unit)
 }
 
@@ -214,7 +214,7 @@ pub(super) fn components(role: &PageRole) -> Option<Table> {
     Some(table)
 }
 
-fn traps(page: &StagesPage, sheet: &mut Sheet) {
+fn traps(page: &DiaryPage, sheet: &mut Sheet) {
     let found: Vec<(&StageStep, &String)> =
         page.steps.iter().flat_map(|step| step.traps.iter().map(move |trap| (step, trap))).collect();
     if found.is_empty() {
@@ -235,7 +235,7 @@ fn traps(page: &StagesPage, sheet: &mut Sheet) {
 }
 
 /// Steps whose runs take one of two times, mode by mode.
-fn by_mode(page: &StagesPage, sheet: &mut Sheet) {
+fn by_mode(page: &DiaryPage, sheet: &mut Sheet) {
     let found = page.steps.iter().filter_map(|step| {
         Some(ByMode {
             of: step.role.clone(),
@@ -248,7 +248,7 @@ fn by_mode(page: &StagesPage, sheet: &mut Sheet) {
 }
 
 /// Evidence of each step; all of it in the full view, what is open in the brief one.
-fn reasons(page: &StagesPage, detail: Detail, sheet: &mut Sheet) {
+fn reasons(page: &DiaryPage, detail: Detail, sheet: &mut Sheet) {
     let open =
         |step: &&StageStep| step.against == Against::Before && step.brought == super::page::Brought::Open;
     let shown: Vec<&StageStep> =
@@ -275,7 +275,7 @@ fn reasons(page: &StagesPage, detail: Detail, sheet: &mut Sheet) {
     }
 }
 
-fn failures(page: &StagesPage, sheet: &mut Sheet) {
+fn failures(page: &DiaryPage, sheet: &mut Sheet) {
     let causes = not_measured(page);
     if causes.is_empty() {
         return;
@@ -290,7 +290,7 @@ fn failures(page: &StagesPage, sheet: &mut Sheet) {
     }
 }
 
-fn closing(page: &StagesPage, sheet: &mut Sheet) {
+fn closing(page: &DiaryPage, sheet: &mut Sheet) {
     sheet.gap();
     let counts = match &page.predictor {
         Some(counter) if counter == CountSource::Counted.word() => "as the processor counted them".to_owned(),

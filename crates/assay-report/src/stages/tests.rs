@@ -1,4 +1,4 @@
-use super::page::{Brought, StagesPage};
+use super::page::{Brought, DiaryPage};
 use super::{answer, markdown, render_stages, sample};
 use crate::Detail;
 use crate::golden::{assert_golden, assert_no_line_wider};
@@ -86,7 +86,7 @@ fn what_fails_29_stages_is_told_once_with_its_log() {
     assert_eq!(text.matches("line of the log").count(), 1, "{text}");
 }
 
-fn with(change: impl Fn(&mut StagesPage)) -> String {
+fn with(change: impl Fn(&mut DiaryPage)) -> String {
     let mut page = sample::diary();
     change(&mut page);
     answer(&page)

@@ -1,7 +1,7 @@
 //! Figures and words of the tables.
 
 use super::page::{
-    Against, Brought, CountStep, EntrantCounts, PageEntrant, PageRole, StageCell, StageStep, StagesPage,
+    Against, Brought, CountStep, DiaryPage, EntrantCounts, PageEntrant, PageRole, StageCell, StageStep,
 };
 use crate::ink::Ink;
 use assay_pure::words;
@@ -33,7 +33,7 @@ pub fn time_verdict(step: Option<&StageStep>) -> String {
 }
 
 /// The session that a row is from, where there are several.
-pub fn session_of(page: &StagesPage, entrant: &PageEntrant) -> String {
+pub fn session_of(page: &DiaryPage, entrant: &PageEntrant) -> String {
     let session = entrant.session.filter(|_| page.sessions.len() > 1);
     session.map(|session| session.to_string()).unwrap_or_default()
 }
@@ -84,7 +84,7 @@ pub struct StageRow<'a> {
 }
 
 /// The rows of a role's table: what was neither timed nor counted has none.
-pub fn rows<'a>(page: &'a StagesPage, role: &'a PageRole) -> impl Iterator<Item = StageRow<'a>> {
+pub fn rows<'a>(page: &'a DiaryPage, role: &'a PageRole) -> impl Iterator<Item = StageRow<'a>> {
     let measured = role.cells.iter().filter(|cell| cell.time.is_some() || cell.counts.is_some());
     measured.filter_map(move |cell| {
         let own =

@@ -66,7 +66,7 @@ fn pair(
     pair
 }
 
-fn flip(at: f64, lower: f64, upper: f64, (below, above): (&str, &str), wanted: f64) -> CrossoverPage {
+fn flip(at: f64, lower: f64, upper: f64, below: &str, above: &str, wanted: f64) -> CrossoverPage {
     let wide = upper - lower > wanted * (1.0 + 1e-9);
     CrossoverPage {
         at,
@@ -146,10 +146,8 @@ pub fn share() -> SweepPage {
     let branch = curve("branch", &points, |x| 1.0 + 12.0 * x * (1.0 - x));
     let bmi2 = curve("bmi2", &points, |x| 3.52 + 0.1 * (x - 0.31));
     let swar = curve("swar", &points, |_| 0.9);
-    let flips = vec![
-        flip(0.311, 0.3, 0.32, ("branch", "bmi2"), 0.02),
-        flip(0.69, 0.625, 0.75, ("bmi2", "branch"), 0.02),
-    ];
+    let flips =
+        vec![flip(0.311, 0.3, 0.32, "branch", "bmi2", 0.02), flip(0.69, 0.625, 0.75, "bmi2", "branch", 0.02)];
     let mut first = pair(&key, &bmi2, &branch, flips);
     // An end of a crossover, and one that was left out.
     for ratio in first.ratios.iter_mut().filter(|ratio| [0.75, 0.875].contains(&ratio.at)) {
@@ -198,7 +196,7 @@ pub fn size() -> SweepPage {
     branch.steps.push(step((1e3, 3_162.0), (1.2, 1.4), StepCause::Unexplained));
     let mut bmi2 = bmi2;
     bmi2.steps.push(step((1e6, 1e7), (2.33, 2.61), StepCause::Cache));
-    let flips = vec![flip(24_800.0, 22_000.0, 28_000.0, ("branch", "bmi2"), 2_500.0)];
+    let flips = vec![flip(24_800.0, 22_000.0, 28_000.0, "branch", "bmi2", 2_500.0)];
     let pairs = vec![pair(&key, &bmi2, &branch, flips)];
     let series = SeriesPage {
         input: "log_uniform".into(),

@@ -28,7 +28,7 @@ pub fn at(key: &PageSweepKey, shown: &str) -> String {
 }
 
 /// Where a crossover is, as far as it is known.
-pub enum Place {
+pub enum CrossoverPlace {
     /// `31 % ± 2`
     Near(String),
     /// Its interval's ends: `3,200` and `910,000`, `78.3` and `87.5 %`.
@@ -38,7 +38,7 @@ pub enum Place {
 /// A crossover with the longer side of its interval, `31 % ± 2`, `25,000 ± 1,200`, where that is nearly both sides' and the place is
 /// known to half of its value at least. Else it has its ends: the middle of a geometric range plus or minus its longer side read
 /// `0 ± 900,000`, and `87 % ± 9` of what lies from 78.3 to 87.5 % promised 8 points that were excluded.
-pub fn place(key: &PageSweepKey, found: &CrossoverPage) -> Place {
+pub fn place(key: &PageSweepKey, found: &CrossoverPage) -> CrossoverPlace {
     let (above, below) = (found.upper - found.at, found.at - found.lower);
     let side = above.max(below);
     let factor = if key.percent { 100.0 } else { 1.0 };
@@ -46,7 +46,7 @@ pub fn place(key: &PageSweepKey, found: &CrossoverPage) -> Place {
     let unit = if key.percent { " %" } else { "" };
     let between = |digits: &dyn Fn(f64) -> i32| {
         let end = |value: f64| if value == 0.0 { "0".to_owned() } else { rounded(value, digits(value)) };
-        Place::Between(end(found.lower * factor), format!("{}{unit}", end(found.upper * factor)))
+        CrossoverPlace::Between(end(found.lower * factor), format!("{}{unit}", end(found.upper * factor)))
     };
     if longer > at.abs() / 2.0 {
         return between(&two_figures);
@@ -55,30 +55,30 @@ pub fn place(key: &PageSweepKey, found: &CrossoverPage) -> Place {
         return between(&|_| digits_for((found.upper - found.lower) * factor) + 1);
     }
     let digits = digits_for(longer);
-    Place::Near(format!("{}{unit} ± {}", rounded(at, digits), rounded(longer, digits)))
+    CrossoverPlace::Near(format!("{}{unit} ± {}", rounded(at, digits), rounded(longer, digits)))
 }
 
 /// The same in a table: `31 % ± 2`, `3,200 to 910,000`.
 pub fn crossover(key: &PageSweepKey, found: &CrossoverPage) -> String {
     match place(key, found) {
-        Place::Near(text) => text,
-        Place::Between(from, to) => format!("{from} to {to}"),
+        CrossoverPlace::Near(text) => text,
+        CrossoverPlace::Between(from, to) => format!("{from} to {to}"),
     }
 }
 
 /// The same behind "above" or "up to": `31 % ± 2`, `a point between 3,200 and 910,000`.
 pub fn point(key: &PageSweepKey, found: &CrossoverPage) -> String {
     match place(key, found) {
-        Place::Near(text) => text,
-        Place::Between(from, to) => format!("a point between {from} and {to}"),
+        CrossoverPlace::Near(text) => text,
+        CrossoverPlace::Between(from, to) => format!("a point between {from} and {to}"),
     }
 }
 
 /// With the key's name: `multi_byte = 31 % ± 2`, `a point between multi_byte = 78.3 and 87.5 %`.
 pub fn named_point(key: &PageSweepKey, found: &CrossoverPage) -> String {
     match place(key, found) {
-        Place::Near(text) => at(key, &text),
-        Place::Between(from, to) => format!("a point between {} = {from} and {to}", key.label),
+        CrossoverPlace::Near(text) => at(key, &text),
+        CrossoverPlace::Between(from, to) => format!("a point between {} = {from} and {to}", key.label),
     }
 }
 

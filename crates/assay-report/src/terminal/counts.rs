@@ -246,7 +246,7 @@ fn times_explained(page: &Page, explained: &ExplainedTimes, detail: Detail, shee
         words::time(misprediction.median),
     );
     if detail == Detail::Full {
-        text += &fit_in_full(page, explained, (instruction, misprediction));
+        text += &fit_in_full(page, explained, instruction, misprediction);
     }
     sheet.paragraph(if explained.holds { Ink::Plain } else { Ink::Doubt }, "  ", &text);
     if detail == Detail::Full {
@@ -259,7 +259,8 @@ fn times_explained(page: &Page, explained: &ExplainedTimes, detail: Detail, shee
 fn fit_in_full(
     page: &Page,
     explained: &ExplainedTimes,
-    (instruction, misprediction): (&MedianInterval, &MedianInterval),
+    instruction: &MedianInterval,
+    misprediction: &MedianInterval,
 ) -> String {
     let measured = page.branch_cost.as_ref().map_or(String::new(), |cost| {
         format!(

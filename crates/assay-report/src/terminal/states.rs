@@ -27,9 +27,9 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let builds = distinct(page.cells.iter().map(|cell| (cell.compiler.as_str(), cell.flags.as_str())));
     let most = if detail == Detail::Full { builds.len() } else { MOST_BUILDS };
     for input in &used {
-        for &build in builds.iter().take(most) {
+        for &(compiler, flags) in builds.iter().take(most) {
             sheet.gap();
-            sheet.table(&table(page, input, build));
+            sheet.table(&table(page, input, compiler, flags));
         }
     }
     if builds.len() > most {
@@ -39,8 +39,8 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     }
 }
 
-fn table(page: &Page, used: &UsedInput<'_>, (compiler, flags): (&str, &str)) -> Table {
-    let own = |cell: &&PageCell| (cell.compiler.as_str(), cell.flags.as_str()) == (compiler, flags);
+fn table(page: &Page, used: &UsedInput<'_>, compiler: &str, flags: &str) -> Table {
+    let own = |cell: &&PageCell| cell.compiler == compiler && cell.flags == flags;
     let cells: Vec<&PageCell> = page.cells.iter().filter(own).collect();
     let variants = distinct(cells.iter().map(|cell| cell.variant.as_str()));
     let find = |variant: &str, input: &str| {

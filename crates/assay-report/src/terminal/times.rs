@@ -82,11 +82,11 @@ fn medians(page: &Page, detail: Detail, sheet: &mut Sheet) {
 }
 
 /// A rate: its unit, and how it is read.
-type Rate = (String, fn(Throughput) -> f64);
+type ThroughputRow = (String, fn(Throughput) -> f64);
 
 /// The rates that stand below the times.
-fn rates(page: &Page, detail: Detail) -> Vec<Rate> {
-    let mut rates: Vec<Rate> = vec![("GB/s".to_owned(), |of| of.gigabytes_per_second)];
+fn rates(page: &Page, detail: Detail) -> Vec<ThroughputRow> {
+    let mut rates: Vec<ThroughputRow> = vec![("GB/s".to_owned(), |of| of.gigabytes_per_second)];
     if detail == Detail::Full {
         let name = format!("million {}/s", words::plural_noun(&page.unit));
         rates.push((name, |of| of.million_units_per_second));

@@ -23,7 +23,7 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let table = if grouped {
         by_verdict(page, &all, &builds)
     } else {
-        by_contrast(page, &all, &builds, (detail, None))
+        by_contrast(page, &all, &builds, detail, None)
     };
     let columns = if grouped { None } else { sheet.bar_columns(&table) };
     let effects: Vec<ForestBar> = all.iter().map(|contrast| effect(contrast)).collect();
@@ -35,7 +35,7 @@ pub(super) fn show(page: &Page, detail: Detail, sheet: &mut Sheet) {
         Some(forest) => {
             sheet.paragraph(Ink::Dim, "  ", &ForestColumn::legend(page.campaign.minimum_effect));
             sheet.gap();
-            sheet.table(&by_contrast(page, &all, &builds, (detail, Some(&forest))));
+            sheet.table(&by_contrast(page, &all, &builds, detail, Some(&forest)));
         }
         None => {
             sheet.gap();
@@ -62,7 +62,7 @@ fn in_order(page: &Page) -> Vec<&PageContrast> {
 
 /// Every contrast of variants, for Markdown, where lines may be long.
 pub(crate) fn every_contrast(page: &Page) -> Table {
-    by_contrast(page, &in_order(page), &BuildColumn::of(page), (Detail::Full, None))
+    by_contrast(page, &in_order(page), &BuildColumn::of(page), Detail::Full, None)
 }
 
 fn legend(page: &Page, sheet: &mut Sheet) {
@@ -91,7 +91,8 @@ fn by_contrast(
     page: &Page,
     contrasts: &[&PageContrast],
     builds: &BuildColumn,
-    (detail, forest): (Detail, Option<&ForestColumn>),
+    detail: Detail,
+    forest: Option<&ForestColumn>,
 ) -> Table {
     let mut columns = vec![Column::left("variant"), Column::left("input")];
     columns.extend(builds.column());

@@ -5,7 +5,7 @@ use assay_pure::trace::classify::{self, Flow, InstructionSet};
 use assay_pure::trace::{Branch, BranchClass, BranchSite};
 use std::collections::{HashMap, HashSet};
 
-/// What a block ends in, as an index of counters.
+/// What a block ends in, as an index of counters; where it goes is in [`BlockInfo`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum BlockEnding {

@@ -2,7 +2,7 @@
 
 use super::code::{BlockEnding, BlockInfo, BlockStep, ENDINGS, SeenBlocks};
 use super::events::Events;
-use crate::{BranchForm, ClassCounts, Mark, Observer};
+use crate::{BranchForm, ClassCounts, Observer, TraceMark};
 use assay_pure::trace::Branch;
 use assay_pure::trace::channel::{ESCAPE, StreamEvent};
 use std::collections::BTreeMap;
@@ -101,7 +101,7 @@ pub(crate) struct ThreadStream {
     events: Events,
     /// Words that were neither block nor event.
     pub(crate) damaged: u64,
-    marks: Vec<(Mark, EndingTotals)>,
+    marks: Vec<(TraceMark, EndingTotals)>,
 }
 
 impl ThreadStream {
@@ -161,7 +161,7 @@ impl ThreadStream {
     }
 
     /// Marks passed since last asked, with what was executed before each.
-    pub(crate) fn take_marks(&mut self) -> Vec<(Mark, EndingTotals)> {
+    pub(crate) fn take_marks(&mut self) -> Vec<(TraceMark, EndingTotals)> {
         std::mem::take(&mut self.marks)
     }
 
@@ -389,9 +389,9 @@ impl ThreadStream {
         self.event.clear();
         let mark = match event {
             Some(StreamEvent::RegionBegins { variant, input, pass }) => {
-                Mark::RegionBegins { variant, input, pass }
+                TraceMark::RegionBegins { variant, input, pass }
             }
-            Some(StreamEvent::RegionEnds) => Mark::RegionEnds,
+            Some(StreamEvent::RegionEnds) => TraceMark::RegionEnds,
             Some(StreamEvent::SignalReturns) => {
                 let back = self.interrupted.pop();
                 self.leave(self.pending.block, 0);

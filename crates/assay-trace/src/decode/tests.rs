@@ -2,7 +2,7 @@
 
 use super::code::BlockEnding;
 use super::{SeenBlocks, ThreadStream};
-use crate::{BranchForm, ClassCounts, Mark, Observer};
+use crate::{BranchForm, ClassCounts, Observer, TraceMark};
 use assay_pure::predict::Steps;
 use assay_pure::trace::channel::{BlockRecord, ESCAPE, StreamEvent};
 use assay_pure::trace::classify::InstructionSet;
@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicU32;
 #[derive(Default)]
 struct Collected {
     branches: Vec<Branch>,
-    marks: Vec<(usize, Mark)>,
+    marks: Vec<(usize, TraceMark)>,
 }
 
 impl Observer for Collected {
@@ -21,7 +21,7 @@ impl Observer for Collected {
         self.branches.extend_from_slice(branches);
     }
 
-    fn mark(&mut self, mark: Mark) {
+    fn mark(&mut self, mark: TraceMark) {
         self.marks.push((self.branches.len(), mark));
     }
 }
@@ -31,7 +31,7 @@ impl Observer for Collected {
 struct Events {
     branches: Vec<Branch>,
     conditionals: Vec<Branch>,
-    marks: Vec<(usize, Mark)>,
+    marks: Vec<(usize, TraceMark)>,
 }
 
 impl Observer for Events {
@@ -52,7 +52,7 @@ impl Observer for Events {
             .extend(steps.conditionals.iter().map(of).map(|(site, taken)| site.again(site.target, taken, 0)));
     }
 
-    fn mark(&mut self, mark: Mark) {
+    fn mark(&mut self, mark: TraceMark) {
         self.marks.push((self.branches.len(), mark));
     }
 }
@@ -270,7 +270,8 @@ fn marks_come_between_the_branches_that_they_were_said_between() {
     words.extend_from_slice(&event[..count]);
     words.extend([2, 0, 0, 1, ESCAPE, 2]);
     let (mut stream, seen) = decode(&code, &words);
-    let expected = [(1, Mark::RegionBegins { variant: 7, input: 8, pass: 9 }), (4, Mark::RegionEnds)];
+    let expected =
+        [(1, TraceMark::RegionBegins { variant: 7, input: 8, pass: 9 }), (4, TraceMark::RegionEnds)];
     assert_eq!(seen.marks, expected);
     let marks = stream.take_marks();
     let between = marks[1].1.since(&marks[0].1).counts(true);

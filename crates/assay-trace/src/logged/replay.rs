@@ -3,7 +3,7 @@
 //! Method: from where one site was left, code runs to the next site without a choice: a straight piece, with direct jumps and
 //! calls on its way. Such a stretch is decoded once. At its end a record says where to, and must name the site that is there.
 
-use crate::{Mark, Observer};
+use crate::{Observer, TraceMark};
 use assay_pure::outcomes::{self, MARK_WORDS, MarkRecord, PairedTable, SiteKind, TARGET_WORDS, outcome};
 use assay_pure::trace::classify::{Flow, InstructionSet, flow};
 use assay_pure::trace::{Branch, BranchClass, BranchSite};
@@ -27,7 +27,7 @@ struct CodePiece {
 
 /// A site's kind and the number of its records.
 #[derive(Clone, Copy)]
-struct Site {
+struct LoggedSite {
     kind: SiteKind,
     number: u32,
 }
@@ -53,7 +53,7 @@ struct Stretch {
 
 /// Where the walk is: in which stretch, and how many instructions were executed since the last branch before it.
 #[derive(Clone, Copy)]
-struct Place {
+struct WalkPosition {
     stretch: u32,
     carry: u32,
 }
@@ -61,7 +61,7 @@ struct Place {
 /// The walk.
 pub(super) struct Replay {
     code: Vec<CodePiece>,
-    sites: HashMap<u64, Site>,
+    sites: HashMap<u64, LoggedSite>,
     /// Addresses of sites by their numbers.
     numbered: HashMap<u32, u64>,
     /// From addresses of the logging program, as linked, to those of the measured one.
@@ -75,7 +75,7 @@ pub(super) struct Replay {
     known: HashMap<u64, u32>,
     branch_sites: Vec<BranchSite>,
     site_of: HashMap<u64, u32>,
-    at: Option<Place>,
+    at: Option<WalkPosition>,
     /// Behind the mark that ended the last region: the address, and the instructions since the last branch.
     ended: (u64, u32),
     batch: Vec<Branch>,
@@ -96,7 +96,7 @@ impl Replay {
                 places.entry(place.logging).or_insert(place.plain);
             } else {
                 // A function that several sources define is in the program once, with the first one's numbers.
-                sites.entry(place.plain).or_insert(Site { kind: place.kind, number: place.site });
+                sites.entry(place.plain).or_insert(LoggedSite { kind: place.kind, number: place.site });
                 numbered.insert(place.site, place.plain);
             }
         }
@@ -164,7 +164,7 @@ impl Replay {
     }
 
     /// Conditional branches in a row, up to some thousand. Returns how many.
-    fn conditionals(&mut self, mut place: Place, words: &[u32]) -> Result<usize, String> {
+    fn conditionals(&mut self, mut place: WalkPosition, words: &[u32]) -> Result<usize, String> {
         let mut done = 0;
         for &word in words.iter().take(BATCH) {
             let stretch = &self.stretches[place.stretch as usize];
@@ -184,7 +184,7 @@ impl Replay {
                 next = self.stretch(stretch.ways[taken])?;
                 self.stretches[place.stretch as usize].next[taken] = next;
             }
-            place = Place { stretch: next, carry: 0 };
+            place = WalkPosition { stretch: next, carry: 0 };
             done += 1;
         }
         self.at = Some(place);
@@ -192,7 +192,7 @@ impl Replay {
     }
 
     /// An indirect branch or a return.
-    fn went(&mut self, place: Place, record: &[u32; TARGET_WORDS]) -> Result<usize, String> {
+    fn went(&mut self, place: WalkPosition, record: &[u32; TARGET_WORDS]) -> Result<usize, String> {
         let stretch = &self.stretches[place.stretch as usize];
         if record[2] != stretch.word | outcome::WENT {
             return Err(self.apart(place.stretch, record[2]));
@@ -211,14 +211,14 @@ impl Replay {
         let seen =
             if stretch.branch.class().is_indirect() { address + self.base } else { stretch.branch.target };
         self.batch.push(stretch.branch.again(seen, true, carry));
-        self.at = Some(Place { stretch: next, carry: 0 });
+        self.at = Some(WalkPosition { stretch: next, carry: 0 });
         Ok(TARGET_WORDS)
     }
 
     /// A call of the system, which may be a mark.
     fn system_call(
         &mut self,
-        place: Place,
+        place: WalkPosition,
         record: &MarkRecord,
         observer: &mut impl Observer,
     ) -> Result<usize, String> {
@@ -230,18 +230,18 @@ impl Replay {
         match record.what {
             1 => self.mark(begins(record), observer),
             2 => {
-                self.mark(Mark::RegionEnds, observer);
+                self.mark(TraceMark::RegionEnds, observer);
                 self.at = None;
                 self.ended = (behind, carry);
                 return Ok(MARK_WORDS);
             }
             _ => {}
         }
-        self.at = Some(Place { stretch: self.stretch(behind)?, carry });
+        self.at = Some(WalkPosition { stretch: self.stretch(behind)?, carry });
         Ok(MARK_WORDS)
     }
 
-    fn mark(&mut self, mark: Mark, observer: &mut impl Observer) {
+    fn mark(&mut self, mark: TraceMark, observer: &mut impl Observer) {
         self.hand_on(observer);
         observer.mark(mark);
     }
@@ -261,7 +261,7 @@ impl Replay {
             last => self.carried(last, record)?,
         };
         self.mark(begins(record), observer);
-        self.at = Some(Place { stretch: behind, carry });
+        self.at = Some(WalkPosition { stretch: behind, carry });
         Ok(())
     }
 
@@ -314,7 +314,7 @@ impl Replay {
             let behind = address + u64::from(length);
             instructions += 1;
             let site = self.sites.get(&address).copied();
-            if let Some(Site { kind, number }) = site {
+            if let Some(LoggedSite { kind, number }) = site {
                 let (class, target) = match does {
                     Flow::Branch { class, target } => (class, target),
                     Flow::SystemCall if kind == SiteKind::SystemCall => (BranchClass::JUMP, None),
@@ -405,6 +405,6 @@ fn pass(batch: &mut Vec<Branch>, stretch: &Stretch, carry: u32) -> u32 {
     carry + stretch.instructions
 }
 
-fn begins(record: &MarkRecord) -> Mark {
-    Mark::RegionBegins { variant: record.variant, input: record.input, pass: record.pass }
+fn begins(record: &MarkRecord) -> TraceMark {
+    TraceMark::RegionBegins { variant: record.variant, input: record.input, pass: record.pass }
 }

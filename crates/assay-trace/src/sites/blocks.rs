@@ -10,7 +10,7 @@ const LONGEST: usize = 48;
 const HOPS: usize = 3;
 
 /// A condition's copy in the machine code: what tells its text from that of other copies.
-pub struct Copy<'a> {
+pub struct ConditionCopy<'a> {
     /// The condition and its sides.
     pub split: &'a Split,
     /// The file they are in.
@@ -21,7 +21,7 @@ pub struct Copy<'a> {
     pub branches: &'a [u64],
 }
 
-impl Copy<'_> {
+impl ConditionCopy<'_> {
     /// Whose text an instruction is; `None` where the debug information leaves it open.
     fn place(&self, frames: &[SourceFrame]) -> Option<TextPlace> {
         let own =
@@ -51,7 +51,7 @@ pub fn block(code: &FunctionCode, start: u64) -> &[Instruction] {
 }
 
 /// What the side of a branch that begins at `start` says of itself.
-pub fn side(image: &ModuleImage, copy: &Copy<'_>, start: u64) -> BranchSide {
+pub fn side(image: &ModuleImage, copy: &ConditionCopy<'_>, start: u64) -> BranchSide {
     let mut at = start;
     for _ in 0..HOPS {
         let code = image.code(at);
@@ -70,7 +70,7 @@ pub fn side(image: &ModuleImage, copy: &Copy<'_>, start: u64) -> BranchSide {
     BranchSide { block: start, ..BranchSide::default() }
 }
 
-fn places(image: &ModuleImage, copy: &Copy<'_>, block: &[Instruction]) -> Vec<TextPlace> {
+fn places(image: &ModuleImage, copy: &ConditionCopy<'_>, block: &[Instruction]) -> Vec<TextPlace> {
     let (Some(first), Some(last)) = (block.first(), block.last()) else { return Vec::new() };
     let marked = image.marked_addresses(first.address, last.end());
     let mut places: Vec<TextPlace> =

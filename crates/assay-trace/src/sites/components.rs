@@ -16,6 +16,6 @@ mod attribute;
 mod budget;
 mod spec;
 
-pub use attribute::{Attribution, Attributor, Owner};
+pub use attribute::{Attribution, Attributor, CodeOwner};
 pub use budget::{BudgetRow, BudgetSums, ComponentBudget, FunctionPart, of_gathered, of_trace};
 pub use spec::{BadSpec, ComponentSpec, ComponentSpecs, Glob};

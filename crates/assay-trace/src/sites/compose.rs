@@ -16,7 +16,7 @@ use assay_pure::predict::PredictionKind;
 use assay_pure::trace::BranchClass;
 use assay_pure::words;
 use assay_report::sites::page::{
-    LeftOut, LinesFrom, Module, Predictor, SITES_SCHEMA, SiteMisses, SiteOrder, SitesPage, SitesProcess,
+    LeftOut, LineSourceKind, Module, Predictor, SITES_SCHEMA, SiteMisses, SiteOrder, SitesPage, SitesProcess,
     Totals,
 };
 use wildmatch::WildMatch;
@@ -180,10 +180,10 @@ fn modules(images: &[ModuleImage], priced: &[Priced], cost: f64) -> Vec<Module> 
     let of = |(number, image): (usize, &ModuleImage)| {
         let own = || priced.iter().filter(|site| site.located.seen.place.image == Some(number));
         let (lines, note) = match &image.lines {
-            LineSource::Own => (LinesFrom::Own, None),
-            LineSource::Separate(path) => (LinesFrom::Separate, Some(path.display().to_string())),
-            LineSource::Missing => (LinesFrom::Missing, None),
-            LineSource::Unreadable(why) => (LinesFrom::Unreadable, Some(why.clone())),
+            LineSource::Own => (LineSourceKind::Own, None),
+            LineSource::Separate(path) => (LineSourceKind::Separate, Some(path.display().to_string())),
+            LineSource::Missing => (LineSourceKind::Missing, None),
+            LineSource::Unreadable(why) => (LineSourceKind::Unreadable, Some(why.clone())),
         };
         Module {
             path: image.path.display().to_string(),
@@ -257,7 +257,7 @@ fn warnings(
 fn without_lines(module: &Module, totals: &Totals) -> Option<String> {
     let by_executions = module.executed as f64 / totals.branches.max(1) as f64;
     let part = module.share.unwrap_or(by_executions);
-    if part < 0.01 || matches!(module.lines, LinesFrom::Own | LinesFrom::Separate) {
+    if part < 0.01 || matches!(module.lines, LineSourceKind::Own | LineSourceKind::Separate) {
         return None;
     }
     let of_what = if module.share.is_some() { "mispredictions" } else { "branches" };

@@ -37,7 +37,8 @@ pub struct SourceFrame {
     pub copy: Option<u64>,
 }
 
-/// Where lines come from, or why there are none.
+/// Where lines come from, or why there are none. The page's [`LineSourceKind`](assay_report::sites::page::LineSourceKind) is its
+/// kind alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineSource {
     /// The file itself.
@@ -64,7 +65,7 @@ pub struct ModuleImage {
     pub changed: Option<SystemTime>,
     symbols: Symbols,
     stubs: Vec<Stub>,
-    sections: Vec<Section>,
+    sections: Vec<ImageSection>,
     producers: OnceCell<Producers>,
     data: Vec<u8>,
     segments: Vec<Segment>,
@@ -102,14 +103,14 @@ impl FunctionCode {
 }
 
 /// A named range of addresses.
-struct Section {
+struct ImageSection {
     name: String,
     start: u64,
     end: u64,
 }
 
-fn sections(file: &object::File<'_>) -> Vec<Section> {
-    let named = file.sections().filter(|section| section.address() > 0).map(|section| Section {
+fn sections(file: &object::File<'_>) -> Vec<ImageSection> {
+    let named = file.sections().filter(|section| section.address() > 0).map(|section| ImageSection {
         name: section.name().unwrap_or_default().to_owned(),
         start: section.address(),
         end: section.address().saturating_add(section.size()),
@@ -229,7 +230,7 @@ impl ModuleImage {
 
     /// The name of the section that holds an address, empty where there is none.
     pub fn section(&self, address: u64) -> &str {
-        let holds = |section: &&Section| (section.start..section.end).contains(&address);
+        let holds = |section: &&ImageSection| (section.start..section.end).contains(&address);
         self.sections.iter().find(holds).map_or("", |section| &section.name)
     }
 

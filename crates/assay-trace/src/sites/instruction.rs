@@ -18,7 +18,10 @@ pub enum ModuleCode {
     Other,
 }
 
-/// Where code goes on after an instruction.
+/// Where code goes on after an instruction, by the instruction alone, as addresses in the file.
+///
+/// [`BranchFlow`](assay_pure::placement::facts::BranchFlow) has offsets in one function and no callee; `BlockEnding` in
+/// `decode` tells classes of branches apart and has no target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstructionFlow {
     /// To the next one.

@@ -13,7 +13,7 @@ use assay_lab::view::{self, AnyPage};
 use assay_pure::predict::profile::MODERN;
 use assay_pure::stages::Diary;
 use assay_report::page::Stopped;
-use assay_report::stages::page::StagesPage;
+use assay_report::stages::page::DiaryPage;
 use assay_report::stages::{markdown, render_stages};
 use assay_report::{Detail, Progress, Show, picture};
 use assay_trace::sites::SimulatedPredictor;
@@ -203,7 +203,7 @@ fn models(wishes: &Wishes, diary: &Diary) -> Result<Vec<SimulatedPredictor>, Mis
     Ok(found.into_iter().map(model).collect())
 }
 
-fn show(wishes: &Wishes, page: &StagesPage) -> Result<u8> {
+fn show(wishes: &Wishes, page: &DiaryPage) -> Result<u8> {
     if !wishes.json.iter().chain(&wishes.markdown).any(|file| screen::is_stdout(file)) {
         let detail = if wishes.all { Detail::Full } else { Detail::Brief };
         screen::show(&render_stages(page, screen::width(), screen::colour(), detail));
@@ -219,7 +219,7 @@ fn show(wishes: &Wishes, page: &StagesPage) -> Result<u8> {
 }
 
 /// 0 done, 1 a stage failed or the last session was interrupted, 3 nothing was measured.
-pub fn exit_code(page: &StagesPage) -> u8 {
+pub fn exit_code(page: &DiaryPage) -> u8 {
     let stopped = page.sessions.last().map(|session| session.stopped_because);
     let failed = page.entrants.iter().any(|entrant| entrant.failed.is_some())
         || page.roles.iter().flat_map(|role| &role.cells).any(|cell| cell.failed.is_some());

@@ -1,7 +1,7 @@
 //! The programs of `fixtures/branches`, built, and traced both ways.
 
 use assay_pure::trace::{Branch, BranchKind, BranchSite};
-use assay_trace::{Mark, Observer, Trace, TraceDetail, TraceOptions, TraceRefusal, command};
+use assay_trace::{Observer, Trace, TraceDetail, TraceMark, TraceOptions, TraceRefusal, command};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -122,7 +122,7 @@ pub struct Seen {
     pub branches: u64,
     pub taken: u64,
     pub instructions: u64,
-    pub marks: Vec<Mark>,
+    pub marks: Vec<TraceMark>,
     depth: i64,
     pub deepest: i64,
 }
@@ -146,7 +146,7 @@ impl Observer for Seen {
         }
     }
 
-    fn mark(&mut self, mark: Mark) {
+    fn mark(&mut self, mark: TraceMark) {
         self.marks.push(mark);
     }
 }

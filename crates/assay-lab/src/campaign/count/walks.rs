@@ -9,7 +9,7 @@ use assay_pure::inputs::Window;
 use assay_pure::predict::{Tally, Zoo};
 use assay_pure::protocol::VariantKind;
 use assay_pure::trace::{Branch, BranchSite};
-use assay_trace::{GOES_ON, Mark, Observer};
+use assay_trace::{GOES_ON, Observer, TraceMark};
 
 /// An input of up to as many units is short, whatever the time: it may be memorised.
 const SHORT: u64 = 60_000;
@@ -198,9 +198,9 @@ impl Observer for Walker {
         }
     }
 
-    fn mark(&mut self, mark: Mark) {
+    fn mark(&mut self, mark: TraceMark) {
         match mark {
-            Mark::RegionBegins { input, pass, .. } => {
+            TraceMark::RegionBegins { input, pass, .. } => {
                 if self.input != Some(input) {
                     self.zoo = Zoo::new(&self.predictors).expect("it was made of the same names before");
                     self.input = Some(input);
@@ -208,7 +208,7 @@ impl Observer for Walker {
                 self.goes_on = pass >= GOES_ON;
                 self.open = Some((Tally::new(self.predictors.len()), 0));
             }
-            Mark::RegionEnds => {
+            TraceMark::RegionEnds => {
                 if let (Some((tally, conditional)), Some(input)) = (self.open.take(), self.input) {
                     let executed = PassCounts {
                         instructions: tally.instructions,
@@ -335,13 +335,13 @@ mod tests {
     fn only_what_lies_between_marks_is_counted_and_each_input_begins_afresh() {
         let mut walker = Walker::new(&["bimodal".to_owned()]);
         let taken = |count: usize| vec![Branch::new(0x10, 0x40, 0, BranchClass::CONDITIONAL, true, 3); count];
-        let begins = |input| Mark::RegionBegins { variant: 1, input, pass: 0 };
+        let begins = |input| TraceMark::RegionBegins { variant: 1, input, pass: 0 };
         walker.branches(&[], &taken(5));
         for (input, count) in [(0, 10), (0, 20), (1, 20)] {
             walker.mark(begins(input));
             walker.branches(&[], &taken(count));
             walker.branches(&[], &[Branch::new(0x20, 0x10, 1, BranchClass::JUMP, true, 2)]);
-            walker.mark(Mark::RegionEnds);
+            walker.mark(TraceMark::RegionEnds);
             walker.branches(&[], &taken(7));
         }
         let found: Vec<(u32, u64, u64, u64)> = walker

@@ -7,12 +7,12 @@ use super::Draw;
 
 /// A table of weights to draw from.
 pub(in crate::inputs) struct Alias {
-    places: Vec<Place>,
+    places: Vec<AliasSlot>,
 }
 
 /// One place of the table: itself below the threshold, another index above it.
 #[derive(Clone, Copy)]
-struct Place {
+struct AliasSlot {
     threshold: u64,
     other: u32,
 }
@@ -23,13 +23,13 @@ impl Alias {
         let total = weights.iter().fold(0.0, |sum, weight| sum + weight);
         let mut scaled: Vec<f64> =
             weights.iter().map(|weight| weight / total * weights.len() as f64).collect();
-        let mut places: Vec<Place> =
-            (0..weights.len() as u32).map(|index| Place { threshold: u64::MAX, other: index }).collect();
+        let mut places: Vec<AliasSlot> =
+            (0..weights.len() as u32).map(|index| AliasSlot { threshold: u64::MAX, other: index }).collect();
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
             (0..weights.len()).partition(|&index| scaled[index] < 1.0);
         while let (Some(&less), Some(&more)) = (small.last(), large.last()) {
             small.pop();
-            places[less] = Place { threshold: fraction(scaled[less]), other: more as u32 };
+            places[less] = AliasSlot { threshold: fraction(scaled[less]), other: more as u32 };
             scaled[more] -= 1.0 - scaled[less];
             if scaled[more] < 1.0 {
                 large.pop();

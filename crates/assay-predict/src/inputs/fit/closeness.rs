@@ -34,7 +34,7 @@
 //! Checked: false refusals and false acceptances counted in simulations (slow lane), intervals by hand.
 
 use super::refusal::{FigureComparison, FitRefusal};
-pub use super::simulate::Question;
+pub use super::simulate::BranchCondition;
 use super::simulate::{branches_per_unit, misses, true_share};
 use super::structure::Runs;
 use crate::inputs::history::{ORDERS, history};
@@ -140,22 +140,22 @@ pub struct Closeness {
 
 /// Compares a recorded stream with streams of the same length that a fit makes from different seeds.
 ///
-/// Input: units as the question has them, at least [`BLOCKS`] of each stream; what makes the stream of a seed (from 1); the share of a
+/// Input: units as the condition has them, at least [`BLOCKS`] of each stream; what makes the stream of a seed (from 1); the share of a
 /// recorded figure by which the fitted one may differ.
 /// Cost: what the predictors take for [`STREAMS`] + 1 streams; for up to [`MOST_STREAMS`] where they seem apart.
 ///
 /// # Errors
 /// A name that no predictor has.
 pub fn compare<S: AsRef<str>>(
-    question: Question,
+    condition: BranchCondition,
     real: &[u8],
     stream: impl Fn(u64) -> Vec<u8>,
     predictors: &[S],
     margin: f64,
 ) -> Result<Closeness, UnknownPredictor> {
-    let first_name = if question == Question::Length { BRANCHES } else { TRUE };
+    let first_name = if condition == BranchCondition::Length { BRANCHES } else { TRUE };
     let names: Vec<&str> = std::iter::once(first_name).chain(predictors.iter().map(AsRef::as_ref)).collect();
-    let of_real = parts(question, real, &names)?;
+    let of_real = parts(condition, real, &names)?;
     let first = stream(1);
     let mut of_fitted: Vec<Vec<Vec<f64>>> = vec![Vec::new(); names.len()];
     let mut figures = Vec::new();
@@ -169,11 +169,13 @@ pub fn compare<S: AsRef<str>>(
         }
         let asked: Vec<&str> = open.iter().map(|&at| names[at]).collect();
         let lengths = if seed == 1 { &first } else { &stream(seed) };
-        open.iter().zip(parts(question, lengths, &asked)?).for_each(|(&at, parts)| of_fitted[at].push(parts));
+        open.iter()
+            .zip(parts(condition, lengths, &asked)?)
+            .for_each(|(&at, parts)| of_fitted[at].push(parts));
         if seed >= STREAMS {
             let all = names.iter().zip(of_real.iter().zip(&of_fitted));
             figures = all
-                .map(|(name, (real_parts, fitted))| figure(name, (real_parts, fitted), real.len(), margin))
+                .map(|(name, (real_parts, fitted))| figure(name, real_parts, fitted, real.len(), margin))
                 .collect();
         }
     }
@@ -189,11 +191,15 @@ pub fn compare<S: AsRef<str>>(
 }
 
 /// Branches or mispredictions per unit in each of [`BLOCKS`] parts, by name.
-fn parts(question: Question, lengths: &[u8], names: &[&str]) -> Result<Vec<Vec<f64>>, UnknownPredictor> {
+fn parts(
+    condition: BranchCondition,
+    lengths: &[u8],
+    names: &[&str],
+) -> Result<Vec<Vec<f64>>, UnknownPredictor> {
     let is_predictor = |name: &str| name != BRANCHES && name != TRUE;
     let predictors: Vec<&str> = names.iter().copied().filter(|&name| is_predictor(name)).collect();
-    let mut missed = misses(question, lengths, &predictors, BLOCKS)?.into_iter();
-    let of_part = if question == Question::Length { branches_per_unit } else { true_share };
+    let mut missed = misses(condition, lengths, &predictors, BLOCKS)?.into_iter();
+    let of_part = if condition == BranchCondition::Length { branches_per_unit } else { true_share };
     let branches = || lengths.chunks_exact(lengths.len() / BLOCKS).take(BLOCKS).map(of_part).collect();
     let of = |name: &&str| {
         if is_predictor(name) { missed.next().expect("one of each predictor") } else { branches() }
@@ -246,7 +252,7 @@ impl Closeness {
 }
 
 /// Compares a figure by its values in parts of the recorded stream, so many units long, and of two or more fitted ones.
-fn figure(name: &str, (real, fitted): (&[f64], &[Vec<f64>]), units: usize, margin: f64) -> FitFigure {
+fn figure(name: &str, real: &[f64], fitted: &[Vec<f64>], units: usize, margin: f64) -> FitFigure {
     let of = |parts: &[f64]| {
         let (mean, variance) = mean_and_variance(parts).expect("there are several parts");
         (mean, variance.sqrt())
@@ -351,7 +357,7 @@ mod tests {
 
     /// A recorded mean of 1, of which 5 % is allowed, and fitted streams.
     fn of(real_by: f64, fitted: &[Vec<f64>]) -> FitFigure {
-        figure("x", (&spread(1.0, real_by), fitted), 1000, 0.05)
+        figure("x", &spread(1.0, real_by), fitted, 1000, 0.05)
     }
 
     #[test]
@@ -446,13 +452,13 @@ mod tests {
     fn differences_that_cost_nothing_are_allowed() {
         let none = vec![0.0; BLOCKS];
         let says = |real: &[f64], fitted: f64| {
-            figure("x", (real, &[vec![fitted; BLOCKS], vec![fitted; BLOCKS]]), 1000, 0.05).says
+            figure("x", real, &[vec![fitted; BLOCKS], vec![fitted; BLOCKS]], 1000, 0.05).says
         };
         assert_eq!(
             (says(&none, 0.9 * FLOOR), says(&none, 1.1 * FLOOR)),
             (FigureComparison::Close, FigureComparison::Apart)
         );
-        assert_eq!(figure("x", (&[0.9 * FLOOR; BLOCKS], &[none.clone(), none]), 1000, 0.05).allowed, FLOOR);
+        assert_eq!(figure("x", &[0.9 * FLOOR; BLOCKS], &[none.clone(), none], 1000, 0.05).allowed, FLOOR);
     }
 
     #[test]
@@ -465,7 +471,8 @@ mod tests {
                 asked.set(seed);
                 if seed >= near_at { one.clone() } else { two.clone() }
             };
-            let found = compare(Question::Length, &one, stream, &["always-taken"], 0.05).expect("known");
+            let found =
+                compare(BranchCondition::Length, &one, stream, &["always-taken"], 0.05).expect("known");
             (
                 asked.get(),
                 found.branches.streams,
@@ -492,7 +499,7 @@ mod tests {
         let (changing, even) = changing_and_even();
         let compared = |near_at: u64| {
             let stream = |seed: u64| if seed >= near_at { changing.clone() } else { even.clone() };
-            let found = compare(Question::Length, &changing, stream, &["always-taken"], 0.05)
+            let found = compare(BranchCondition::Length, &changing, stream, &["always-taken"], 0.05)
                 .expect("known")
                 .branches;
             (found.streams, found.changes)
@@ -505,7 +512,7 @@ mod tests {
     fn that_it_changes_is_said_once_however_many_figures_do() {
         let (changing, even) = changing_and_even();
         let found =
-            compare(Question::Length, &changing, |_| even.clone(), &["bimodal"], 0.05).expect("known");
+            compare(BranchCondition::Length, &changing, |_| even.clone(), &["bimodal"], 0.05).expect("known");
         assert!(found.branches.changes && found.misses[0].changes, "{found:?}");
         let refusals = found.refusals();
         assert!(
@@ -529,7 +536,7 @@ mod tests {
         let mut refusals = |again: usize| {
             let mut real = random(20_000 - again);
             real.extend_from_within(..again);
-            compare(Question::Length, &real, |_| fitted.clone(), &["always-taken"], 0.05)
+            compare(BranchCondition::Length, &real, |_| fitted.clone(), &["always-taken"], 0.05)
                 .expect("known")
                 .refusals()
         };

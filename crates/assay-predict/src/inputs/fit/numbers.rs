@@ -18,10 +18,10 @@
 mod candidates;
 mod statistics;
 
-use super::closeness::{BLOCKS, Closeness, Question, compare};
+use super::closeness::{BLOCKS, BranchCondition, Closeness, compare};
 use super::structure::FEWEST_UNITS;
 use super::{FitRefusal, MOST_UNITS};
-use crate::inputs::kinds::Recipe;
+use crate::inputs::kinds::InputRecipe;
 use crate::inputs::period::period;
 use crate::inputs::{Format, FormatError, NumberType};
 use crate::predict::UnknownPredictor;
@@ -55,7 +55,7 @@ impl RecordedNumbers {
     }
 
     /// What a recipe makes of as many from a seed.
-    fn made(&self, recipe: &Recipe, seed: u64) -> Vec<Option<u64>> {
+    fn made(&self, recipe: &InputRecipe, seed: u64) -> Vec<Option<u64>> {
         self.number.keys(&recipe.generate(self.keys.len() as u64, seed)).collect()
     }
 }
@@ -90,7 +90,7 @@ pub struct BranchCloseness {
 #[derive(Clone, Debug, PartialEq)]
 pub struct FittedNumbers {
     /// The generator that comes nearest; none where none has parameters for such numbers.
-    pub recipe: Option<Recipe>,
+    pub recipe: Option<InputRecipe>,
     /// How near, by statistic.
     pub statistics: Vec<FitStatistic>,
     /// How near, by branch.
@@ -237,7 +237,8 @@ pub fn fit<S: AsRef<str>>(
         for (asks, outcome) in questions(&real) {
             let of = |keys: &[Option<u64>]| outcomes(keys, &outcome);
             let stream = |seed| of(&recorded.made(&recipe, seed));
-            let closeness = compare(Question::Comparison, &of(&recorded.keys), stream, predictors, margin)?;
+            let closeness =
+                compare(BranchCondition::Comparison, &of(&recorded.keys), stream, predictors, margin)?;
             let refusals = closeness.refusals().into_iter();
             found
                 .refusals
@@ -264,8 +265,8 @@ fn beforehand(recorded: &RecordedNumbers) -> Vec<NumbersRefusal> {
 
 /// The candidate whose statistics come nearest: the first of those that are all close, in their order, as the simplest
 /// come first; else the one whose worst statistic is the least off.
-fn nearest(recorded: &RecordedNumbers, real: &Statistics, margin: f64) -> Option<Recipe> {
-    let mut best: Option<(f64, Recipe)> = None;
+fn nearest(recorded: &RecordedNumbers, real: &Statistics, margin: f64) -> Option<InputRecipe> {
+    let mut best: Option<(f64, InputRecipe)> = None;
     for recipe in candidates::candidates(recorded, real) {
         let made = [Statistics::of(recorded.number, &recorded.made(&recipe, 1))];
         let off = |statistic: &FitStatistic| {

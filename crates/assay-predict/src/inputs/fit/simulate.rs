@@ -16,7 +16,7 @@ const VALUE: (u64, u64) = (0x40_1020, 0x40_1000);
 
 /// What the branches of the loop ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
+pub enum BranchCondition {
     /// Whether another byte of the value follows; units are encoded lengths.
     Length,
     /// Whether a comparison is true; units are 2 where it is, else 1.
@@ -26,12 +26,12 @@ pub enum Question {
 /// Mispredictions per unit by predictor, then by block: the lengths are cut into `blocks` stretches of equal size, through
 /// which predictors keep what they have learnt; what is left over at the end is walked through and not counted.
 ///
-/// Input: units as the question has them; at least one block and one unit for each.
+/// Input: units as the condition has them; at least one block and one unit for each.
 ///
 /// # Errors
 /// A name that no predictor has.
 pub fn misses<S: AsRef<str>>(
-    question: Question,
+    condition: BranchCondition,
     units: &[u8],
     predictors: &[S],
     blocks: usize,
@@ -44,9 +44,11 @@ pub fn misses<S: AsRef<str>>(
         let mut tally = Tally::new(predictors.len());
         for stretch in block.chunks(1 << 14) {
             branches.clear();
-            match question {
-                Question::Length => stretch.iter().for_each(|&length| unit(length, &mut branches)),
-                Question::Comparison => stretch.iter().for_each(|&answer| compared(answer, &mut branches)),
+            match condition {
+                BranchCondition::Length => stretch.iter().for_each(|&length| unit(length, &mut branches)),
+                BranchCondition::Comparison => {
+                    stretch.iter().for_each(|&answer| compared(answer, &mut branches))
+                }
             }
             zoo.observe(&branches, &mut tally);
         }
@@ -97,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_comparison_is_one_branch_and_is_missed_where_it_is_false() {
-        let found = misses(Question::Comparison, &[1, 2, 1, 1, 2, 2], &["always-taken"], 2);
+        let found = misses(BranchCondition::Comparison, &[1, 2, 1, 1, 2, 2], &["always-taken"], 2);
         assert_eq!(found.expect("a known predictor"), [vec![2.0 / 3.0, 1.0 / 3.0]]);
         assert_eq!((true_share(&[1, 2, 2, 1, 1]), true_share(&[])), (0.4, 0.0));
     }
@@ -105,22 +107,23 @@ mod tests {
     #[test]
     fn a_static_rule_misses_what_it_must() {
         // Always taken: it is wrong once per value, at the last byte.
-        let found =
-            misses(Question::Length, &[1, 2, 5, 10, 1, 1], &["always-taken"], 2).expect("a known predictor");
+        let found = misses(BranchCondition::Length, &[1, 2, 5, 10, 1, 1], &["always-taken"], 2)
+            .expect("a known predictor");
         assert_eq!(found, [vec![1.0, 1.0]]);
     }
 
     #[test]
     fn one_length_is_learnt_and_unknown_names_are_refused() {
-        let found = misses(Question::Length, &[2; 40_000], &["zen4"], 4).expect("a known predictor");
+        let found = misses(BranchCondition::Length, &[2; 40_000], &["zen4"], 4).expect("a known predictor");
         assert_eq!(found[0].len(), 4);
         assert_eq!(found[0][3], 0.0);
-        assert!(misses(Question::Length, &[1], &["zen44"], 1).is_err());
+        assert!(misses(BranchCondition::Length, &[1], &["zen44"], 1).is_err());
     }
 
     #[test]
     fn what_is_left_over_is_not_counted() {
-        let found = misses(Question::Length, &[1, 1, 1, 1, 1, 1, 1, 5], &["always-taken"], 3).expect("known");
+        let found =
+            misses(BranchCondition::Length, &[1, 1, 1, 1, 1, 1, 1, 5], &["always-taken"], 3).expect("known");
         assert_eq!(found[0], [1.0; 3]);
     }
 }

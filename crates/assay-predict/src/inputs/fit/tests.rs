@@ -30,7 +30,7 @@ fn refusals(recorded: &Recorded) -> Vec<FitRefusal> {
 
 fn closeness(recorded: &Recorded, fitted: &Fitted, predictors: &[&str]) -> Closeness {
     let made = |seed| stream(&fitted.markov, recorded.lengths.len() as u64, seed);
-    compare(Question::Length, &recorded.lengths, made, predictors, 0.05).expect("known predictors")
+    compare(BranchCondition::Length, &recorded.lengths, made, predictors, 0.05).expect("known predictors")
 }
 
 /// A stream of draws below a bound, for planted data.
@@ -254,8 +254,8 @@ fn shares_are_rounded_to_four_digits_and_nothing_is_lost() {
 
 #[test]
 fn predictors_that_nobody_has_are_an_error() {
-    assert!(misses(Question::Length, &[1, 1], &["zen4"], 1).is_ok());
-    assert!(compare(Question::Length, &[1; 64], |_| vec![1; 64], &["zenn4"], 0.05).is_err());
+    assert!(misses(BranchCondition::Length, &[1, 1], &["zen4"], 1).is_ok());
+    assert!(compare(BranchCondition::Length, &[1; 64], |_| vec![1; 64], &["zenn4"], 0.05).is_err());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Values of parameters, and a kind with its values as data: the form that a ledger keeps.
 
-use super::{Domain, Recipe, kind_named};
+use super::{Domain, InputRecipe, kind_named};
 use crate::inputs::{Format, NumberType};
 use serde::de::Error as _;
 use serde::ser::SerializeMap as _;
@@ -87,14 +87,14 @@ impl Arguments {
     }
 }
 
-impl Recipe {
+impl InputRecipe {
     /// The values of its parameters, in the order of the table.
     pub fn values(&self) -> impl Iterator<Item = (&'static str, Argument)> + '_ {
         self.arguments.values.iter().copied()
     }
 }
 
-impl serde::Serialize for Recipe {
+impl serde::Serialize for InputRecipe {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("generator", self.kind().name)?;
@@ -110,15 +110,15 @@ impl serde::Serialize for Recipe {
     }
 }
 
-impl<'de> serde::Deserialize<'de> for Recipe {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Recipe, D::Error> {
+impl<'de> serde::Deserialize<'de> for InputRecipe {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<InputRecipe, D::Error> {
         let map = Map::deserialize(deserializer)?;
         let name = map.get("generator").and_then(Value::as_str).unwrap_or_default();
         let kind =
             kind_named(name).ok_or_else(|| D::Error::custom(format!("there is no generator `{name}`")))?;
         let format = map.get("format").and_then(Value::as_str).and_then(Format::parse);
         let format = format.ok_or_else(|| D::Error::custom("a generator has no format"))?;
-        let recipe = Recipe::new(kind, format, |parameter| {
+        let recipe = InputRecipe::new(kind, format, |parameter| {
             let value = map.get(parameter.name)?;
             match parameter.domain {
                 Domain::Whole(..) | Domain::Value => {

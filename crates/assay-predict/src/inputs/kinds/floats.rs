@@ -134,7 +134,7 @@ fn check_wide(arguments: &Arguments, _: u64) -> Result<(), ArgumentError> {
 }
 
 /// The bits of what is special in a type.
-struct Shape {
+struct FloatLayout {
     /// Bits of the digits.
     digits: u32,
     /// The exponent's bits of 2^0.
@@ -143,11 +143,11 @@ struct Shape {
     nan: u64,
 }
 
-impl Shape {
-    fn of(number: NumberType) -> Shape {
+impl FloatLayout {
+    fn of(number: NumberType) -> FloatLayout {
         match number {
-            NumberType::F32 => Shape { digits: 23, bias: 127, sign: 1 << 31, nan: 0x7fc0_0000 },
-            _ => Shape { digits: 52, bias: 1023, sign: 1 << 63, nan: 0x7ff8_0000_0000_0000 },
+            NumberType::F32 => FloatLayout { digits: 23, bias: 127, sign: 1 << 31, nan: 0x7fc0_0000 },
+            _ => FloatLayout { digits: 52, bias: 1023, sign: 1 << 63, nan: 0x7ff8_0000_0000_0000 },
         }
     }
 
@@ -165,10 +165,10 @@ fn mixed(
     units: u64,
     draw: &mut Draw,
     negative: f64,
-    mut normal: impl FnMut(&mut Draw, &Shape) -> u64,
+    mut normal: impl FnMut(&mut Draw, &FloatLayout) -> u64,
 ) -> Vec<u8> {
     let number = arguments.number_type();
-    let shape = Shape::of(number);
+    let shape = FloatLayout::of(number);
     let count = |name: &str| ((arguments.number(name) * units as f64).round() as u64).min(units);
     let (nan, denormal) = (count("nan"), count("denormal"));
     let mut are_nan = Selection::new(nan, units);
@@ -187,7 +187,7 @@ fn mixed(
 fn uniform(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
     let (min, max) = (arguments.number("min"), arguments.number("max"));
     let single = arguments.number_type() == NumberType::F32;
-    let normal = |draw: &mut Draw, _: &Shape| {
+    let normal = |draw: &mut Draw, _: &FloatLayout| {
         let value = min + draw.unit() * (max - min);
         if single { u64::from((value as f32).to_bits()) } else { value.to_bits() }
     };
@@ -196,7 +196,7 @@ fn uniform(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
 
 fn wide(arguments: &Arguments, units: u64, draw: &mut Draw) -> Vec<u8> {
     let (min, max) = (arguments.whole("min_exponent"), arguments.whole("max_exponent"));
-    let normal = |draw: &mut Draw, shape: &Shape| {
+    let normal = |draw: &mut Draw, shape: &FloatLayout| {
         let exponent = draw.below((max - min + 1) as u64) + (min + shape.bias) as u64;
         exponent << shape.digits | draw.bits() >> (64 - shape.digits)
     };

@@ -2,12 +2,12 @@ use super::*;
 use crate::inputs::{Description, describe, digest};
 
 /// A recipe as a file would have it: `kind format name=value ...`.
-pub(in crate::inputs) fn recipe(text: &str) -> Recipe {
+pub(in crate::inputs) fn recipe(text: &str) -> InputRecipe {
     let mut words = text.split(' ');
     let kind = kind_named(words.next().unwrap()).expect("a kind");
     let format = Format::parse(words.next().unwrap()).expect("a format");
     let given: Vec<(&str, &str)> = words.map(|word| word.split_once('=').expect("name=value")).collect();
-    let recipe = Recipe::new(kind, format, |parameter| {
+    let recipe = InputRecipe::new(kind, format, |parameter| {
         let (_, value) = given.iter().find(|(name, _)| *name == parameter.name)?;
         Some(match parameter.domain {
             Domain::Whole(..) | Domain::Value => Argument::Whole(value.parse().expect("whole")),
@@ -400,7 +400,7 @@ fn values_that_do_not_go_together_are_refused_with_the_one_to_change() {
 fn a_value_outside_of_its_domain_is_refused() {
     let kind = kind_named("uniform").expect("a kind");
     let with = |max| {
-        Recipe::new(kind, Format::Numbers(NumberType::U8), |parameter| {
+        InputRecipe::new(kind, Format::Numbers(NumberType::U8), |parameter| {
             (parameter.name == "max").then_some(max)
         })
     };
@@ -410,7 +410,7 @@ fn a_value_outside_of_its_domain_is_refused() {
         (error.parameter, error.message.as_str()),
         ("max", "max must be an integer from 0 to 255, as format is \"u8\"")
     );
-    assert_eq!(Recipe::new(kind, Format::Bytes, |_| None).expect_err("no numbers").parameter, "format");
+    assert_eq!(InputRecipe::new(kind, Format::Bytes, |_| None).expect_err("no numbers").parameter, "format");
 }
 
 #[test]
@@ -418,7 +418,7 @@ fn a_recipe_is_kept_as_data() {
     for (text, _) in PINNED {
         let recipe = recipe(text);
         let kept = serde_json::to_string(&recipe).expect("plain data");
-        assert_eq!(serde_json::from_str::<Recipe>(&kept).expect("readable"), recipe, "{kept}");
+        assert_eq!(serde_json::from_str::<InputRecipe>(&kept).expect("readable"), recipe, "{kept}");
     }
     let kept = serde_json::to_value(recipe("uniform i64 min=-5")).expect("plain data");
     let expected = serde_json::json!({"generator": "uniform", "format": "i64", "min": -5, "max": i64::MAX});

@@ -3,7 +3,7 @@
 //! No grammar of four languages: brackets are matched, statements end at `;` or with their block. What does not fit is
 //! left out, and a hint in it is then said to be unclear.
 
-use super::lex::{Token, TokenKind};
+use super::lex::{LexedToken, TokenKind};
 use crate::language::Language;
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub struct Control {
 
 /// Tokens with their brackets matched.
 pub struct TokenTree<'t, 'a> {
-    pub tokens: &'t [Token<'a>],
+    pub tokens: &'t [LexedToken<'a>],
     language: Language,
     mates: Vec<Option<usize>>,
     /// Where the statement that begins at a token ends, once found.
@@ -33,7 +33,7 @@ pub struct TokenTree<'t, 'a> {
 }
 
 impl<'t, 'a> TokenTree<'t, 'a> {
-    pub fn new(tokens: &'t [Token<'a>], language: Language) -> Self {
+    pub fn new(tokens: &'t [LexedToken<'a>], language: Language) -> Self {
         let mut mates = vec![None; tokens.len()];
         let mut open: Vec<usize> = Vec::new();
         for (at, token) in tokens.iter().enumerate().filter(|(_, token)| token.kind == TokenKind::Sign) {

@@ -18,7 +18,7 @@ pub enum TokenKind {
 
 /// A token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token<'a> {
+pub struct LexedToken<'a> {
     pub kind: TokenKind,
     pub text: &'a str,
     pub first: Position,
@@ -28,9 +28,9 @@ pub struct Token<'a> {
 /// A text as tokens, and the preprocessor's lines apart from them.
 #[derive(Debug, Default)]
 pub struct Lexed<'a> {
-    pub tokens: Vec<Token<'a>>,
+    pub tokens: Vec<LexedToken<'a>>,
     /// `#define` lines, as tokens from the macro's name on.
-    pub macros: Vec<Vec<Token<'a>>>,
+    pub macros: Vec<Vec<LexedToken<'a>>>,
 }
 
 /// Signs of two characters that mean something else than their parts.
@@ -106,7 +106,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn next(&mut self) -> Option<Token<'a>> {
+    fn next(&mut self) -> Option<LexedToken<'a>> {
         self.skip();
         let rest = self.rest();
         let character = rest.chars().next()?;
@@ -129,7 +129,7 @@ impl<'a> Lexer<'a> {
         self.advance(bytes - 1);
         let last = self.position(self.at);
         self.advance(1);
-        Some(Token { kind, text: &self.text[start..start + bytes], first, last })
+        Some(LexedToken { kind, text: &self.text[start..start + bytes], first, last })
     }
 
     /// A character, or in Rust the beginning of a lifetime.
@@ -143,7 +143,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// The rest of a preprocessor's line, with its continuations.
-    fn directive(&mut self) -> Vec<Token<'a>> {
+    fn directive(&mut self) -> Vec<LexedToken<'a>> {
         let rest = self.rest();
         let mut end = 0;
         for line in rest.split_inclusive('\n') {
@@ -289,7 +289,8 @@ mod tests {
         let text =
             "#include <x.h>\n#define likely(x) \\\n  __builtin_expect((x), 1)\na # b\n# define B 2 // c\nc";
         let lexed = lex(text, Language::C);
-        let text_of = |tokens: &[Token]| tokens.iter().map(|token| token.text).collect::<Vec<_>>().join(" ");
+        let text_of =
+            |tokens: &[LexedToken]| tokens.iter().map(|token| token.text).collect::<Vec<_>>().join(" ");
         assert_eq!(text_of(&lexed.tokens), "a # b c");
         let macros: Vec<String> = lexed.macros.iter().map(|tokens| text_of(tokens)).collect();
         assert_eq!(macros, ["likely ( x ) __builtin_expect ( ( x ) , 1 )", "B 2"]);

@@ -1,7 +1,7 @@
 //! The hints of a source text.
 
 use super::controls::{Control, TokenTree};
-use super::lex::{Lexed, Token, TokenKind, lex};
+use super::lex::{Lexed, LexedToken, TokenKind, lex};
 use super::{ColdFunction, Form, Hint, Scan, Span, Split, Unclear};
 use crate::language::Language;
 use std::collections::{BTreeMap, BTreeSet};
@@ -314,7 +314,7 @@ impl Finder<'_, '_, '_> {
             Language::Rust | Language::C => "cold",
         };
         let tokens = self.source.tokens;
-        let is_cold = |token: &Token| token.text == mark || token.text == "__cold__";
+        let is_cold = |token: &LexedToken| token.text == mark || token.text == "__cold__";
         (0..tokens.len()).filter(|&at| is_cold(&tokens[at])).filter_map(|at| self.cold_function(at)).collect()
     }
 
@@ -396,7 +396,7 @@ impl Finder<'_, '_, '_> {
     /// Tokens with the spaces that they were written with, as far as one can tell: one where there was any.
     fn joined(&self, range: Range<usize>) -> String {
         let mut text = String::new();
-        let mut before: Option<&Token> = None;
+        let mut before: Option<&LexedToken> = None;
         for token in &self.source.tokens[range] {
             let touches = before.is_some_and(|before| {
                 before.last.line == token.first.line && before.last.column + 1 == token.first.column

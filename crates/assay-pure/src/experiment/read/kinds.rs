@@ -3,7 +3,7 @@
 use super::convert;
 use super::reader::{TomlReader, TomlTable};
 use crate::inputs::Format;
-use crate::inputs::kinds::{Argument, ArgumentError, Domain, Kind, Parameter, Preset, Recipe, kinds};
+use crate::inputs::kinds::{Argument, ArgumentError, Domain, InputRecipe, Kind, Parameter, Preset, kinds};
 use crate::words;
 
 /// The recipe of a kind for so many units; `None` if a parameter is missing or wrong, which is noted.
@@ -12,7 +12,7 @@ pub(super) fn read(
     table: &TomlTable,
     kind: &'static Kind,
     units: u64,
-) -> Option<Recipe> {
+) -> Option<InputRecipe> {
     let before = reader.problems.len();
     let format = reader.read(table, "format", convert::format).unwrap_or(kind.formats[0]);
     // A wrong word is noted once, by whoever reads the format of all inputs.
@@ -21,7 +21,7 @@ pub(super) fn read(
         refuse_format(reader, table, kind, format);
         return None;
     }
-    let recipe = Recipe::new(kind, format, |parameter| read_one(reader, table, parameter));
+    let recipe = InputRecipe::new(kind, format, |parameter| read_one(reader, table, parameter));
     if reader.problems.len() > before {
         return None;
     }

@@ -3,7 +3,7 @@
 use super::ReadRoles;
 use super::schema;
 use crate::experiment::read::convert;
-use crate::experiment::read::entries::{self, Element, Names};
+use crate::experiment::read::entries::{self, Element};
 use crate::experiment::read::reader::{TomlReader, TomlTable, WrongValue};
 use crate::stages::claims::{ComparedWith, DiaryClaim, Direction};
 use crate::stages::file::Entrant;

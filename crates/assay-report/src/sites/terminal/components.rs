@@ -4,7 +4,7 @@ use super::short;
 use crate::ink::Ink;
 use crate::prose::{on_one_line, shorten};
 use crate::sheet::Sheet;
-use crate::sites::components::{ComponentRow, Components, Figures, FunctionShare, RowKind};
+use crate::sites::components::{ComponentBreakdown, ComponentRow, Figures, FunctionShare, RowKind};
 use crate::sites::names::NO_SYMBOL;
 use crate::table::{Column, Entry, Table};
 use assay_pure::words;
@@ -13,7 +13,7 @@ use assay_pure::words;
 const NAMED: usize = 3;
 
 /// Shows the budget.
-pub fn show(components: &Components, sheet: &mut Sheet) {
+pub fn show(components: &ComponentBreakdown, sheet: &mut Sheet) {
     sheet.heading("Components");
     sheet.table(&table(components));
     for row in components.rows.iter().filter(|row| row.kind != RowKind::Component) {
@@ -23,7 +23,7 @@ pub fn show(components: &Components, sheet: &mut Sheet) {
     legend(components, sheet);
 }
 
-fn table(components: &Components) -> Table {
+fn table(components: &ComponentBreakdown) -> Table {
     let has_units = components.units.is_some();
     let has_reference = components.reference.is_some();
     let rows = || components.rows.iter().chain([&components.total]);
@@ -128,7 +128,7 @@ fn name(part: &FunctionShare, all: u64) -> String {
     format!("{} {share}", shorten(&name, 40))
 }
 
-fn legend(components: &Components, sheet: &mut Sheet) {
+fn legend(components: &ComponentBreakdown, sheet: &mut Sheet) {
     if let Some(reference) = &components.reference {
         let text = format!("reference: {}", on_one_line(&reference.command.join(" ")));
         sheet.paragraph(Ink::Dim, "  ", &text);

@@ -1,6 +1,6 @@
 //! Hints in the source text.
 
-use super::super::blocks::{Copy, side};
+use super::super::blocks::{ConditionCopy, side};
 use super::super::image::ModuleImage;
 use super::super::source::{SourceFile, SourceFiles};
 use super::{AuditedHint, Located};
@@ -110,7 +110,7 @@ fn hold(
     let (mut balance, mut against_layout) = (Balance::default(), 0);
     for ((image, copy), numbers) in copies {
         let branches: Vec<u64> = numbers.iter().map(|&number| sites[number].seen.place.address).collect();
-        let copy = Copy { split, file: name, copy: *copy, branches: &branches };
+        let copy = ConditionCopy { split, file: name, copy: *copy, branches: &branches };
         let sided: Vec<BranchSides> =
             numbers.iter().filter_map(|&number| sides(&images[*image], &copy, sites[number])).collect();
         balance = balance.plus(weigh(split, &sided));
@@ -137,7 +137,7 @@ fn hold(
     held
 }
 
-fn sides(image: &ModuleImage, copy: &Copy<'_>, site: &Located) -> Option<BranchSides> {
+fn sides(image: &ModuleImage, copy: &ConditionCopy<'_>, site: &Located) -> Option<BranchSides> {
     let seen = &site.seen;
     let target = seen.target?;
     let code = image.code(seen.place.address);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// Whose some code is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Owner {
+pub enum CodeOwner {
     /// A component, by its place in the specification.
     Component(usize),
     /// A function that no glob fits.
@@ -22,7 +22,7 @@ pub enum Owner {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attribution {
     /// Whose.
-    pub owner: Owner,
+    pub owner: CodeOwner,
     /// The function that decided; of code without a name its file and [`NO_SYMBOL`].
     pub name: Rc<str>,
 }
@@ -55,7 +55,7 @@ impl<'a> Attributor<'a> {
     /// Whose a place is.
     pub fn of(&mut self, place: SiteAddress) -> Attribution {
         let Some(image) = place.image else {
-            return Attribution { owner: Owner::Nobody, name: Rc::from("code made at run time") };
+            return Attribution { owner: CodeOwner::Nobody, name: Rc::from("code made at run time") };
         };
         let key = (image, place.address);
         if let Some(known) = self.known.get(&key) {
@@ -68,7 +68,7 @@ impl<'a> Attributor<'a> {
 
     /// Whose function begins at a place: by its own names in the source and among the symbols, which may be others (aliases),
     /// whatever was inlined at its beginning.
-    pub fn of_function_at(&mut self, place: SiteAddress) -> Option<Owner> {
+    pub fn of_function_at(&mut self, place: SiteAddress) -> Option<CodeOwner> {
         let image = place.image?;
         let file = &self.images[image];
         let symbol = file.function(place.address).filter(|function| function.start == place.address)?;
@@ -76,7 +76,7 @@ impl<'a> Attributor<'a> {
         let in_source = frames.last().and_then(|frame| frame.function.clone());
         let names = [in_source, Some(symbol.name())];
         let found = names.iter().flatten().find_map(|name| self.component(image, Some(name)));
-        Some(found.map_or(Owner::Other, Owner::Component))
+        Some(found.map_or(CodeOwner::Other, CodeOwner::Component))
     }
 
     /// Whether a place is in a stub of the dynamic link.
@@ -96,13 +96,13 @@ impl<'a> Attributor<'a> {
         }
         for name in &names {
             if let Some(at) = self.component(image, Some(name)) {
-                return Attribution { owner: Owner::Component(at), name: Rc::from(name.as_str()) };
+                return Attribution { owner: CodeOwner::Component(at), name: Rc::from(name.as_str()) };
             }
         }
         match names.into_iter().next() {
-            Some(name) => Attribution { owner: Owner::Other, name: Rc::from(name) },
+            Some(name) => Attribution { owner: CodeOwner::Other, name: Rc::from(name) },
             None => {
-                let owner = self.component(image, None).map_or(Owner::Nobody, Owner::Component);
+                let owner = self.component(image, None).map_or(CodeOwner::Nobody, CodeOwner::Component);
                 Attribution { owner, name: Rc::from(format!("{} {NO_SYMBOL}", self.files[image])) }
             }
         }

@@ -3,7 +3,7 @@
 use super::super::gather::{CodeStretch, GatheredSites, SiteAddress, SiteCounts, Watch, gather};
 use super::super::image::ModuleImage;
 use super::super::instruction;
-use super::attribute::{Attributor, Owner};
+use super::attribute::{Attributor, CodeOwner};
 use super::spec::ComponentSpecs;
 use crate::Trace;
 use assay_pure::trace::BranchClass;
@@ -182,7 +182,7 @@ fn called(gathered: &GatheredSites, attributor: &mut Attributor<'_>, components:
             None if is_call => attributor.of(to).owner,
             None => continue,
         };
-        if let Owner::Component(at) = owner
+        if let CodeOwner::Component(at) = owner
             && attributor.of(from).owner != owner
         {
             called[at] += times;
@@ -194,28 +194,29 @@ fn called(gathered: &GatheredSites, attributor: &mut Attributor<'_>, components:
 /// Rows under construction.
 struct Adding {
     members: usize,
-    rows: BTreeMap<Owner, BudgetSums>,
-    parts: HashMap<(Owner, Rc<str>), FunctionPart>,
+    rows: BTreeMap<CodeOwner, BudgetSums>,
+    parts: HashMap<(CodeOwner, Rc<str>), FunctionPart>,
 }
 
 impl Adding {
     fn new(spec: &ComponentSpecs, members: usize) -> Adding {
-        let owners = (0..spec.components.len()).map(Owner::Component).chain([Owner::Other, Owner::Nobody]);
+        let owners =
+            (0..spec.components.len()).map(CodeOwner::Component).chain([CodeOwner::Other, CodeOwner::Nobody]);
         let rows = owners.map(|owner| (owner, BudgetSums::of(members))).collect();
         Adding { members, rows, parts: HashMap::new() }
     }
 
-    fn row(&mut self, owner: Owner) -> &mut BudgetSums {
+    fn row(&mut self, owner: CodeOwner) -> &mut BudgetSums {
         self.rows.entry(owner).or_default()
     }
 
-    fn part(&mut self, owner: Owner, name: &Rc<str>) -> &mut FunctionPart {
+    fn part(&mut self, owner: CodeOwner, name: &Rc<str>) -> &mut FunctionPart {
         let new = || FunctionPart { name: name.to_string(), branches: 0, instructions: 0 };
         self.parts.entry((owner, Rc::clone(name))).or_insert_with(new)
     }
 
     fn finish(self, spec: &ComponentSpecs, called: &[u64], idle: Vec<String>) -> ComponentBudget {
-        let mut parts: BTreeMap<Owner, Vec<FunctionPart>> = BTreeMap::new();
+        let mut parts: BTreeMap<CodeOwner, Vec<FunctionPart>> = BTreeMap::new();
         for ((owner, _), part) in self.parts {
             parts.entry(owner).or_default().push(part);
         }
@@ -229,9 +230,11 @@ impl Adding {
                 order.then_with(|| one.name.cmp(&other.name))
             });
             let (name, kind, called) = match owner {
-                Owner::Component(at) => (spec.components[at].name.as_str(), RowKind::Component, called[at]),
-                Owner::Other => ("other", RowKind::Other, 0),
-                Owner::Nobody => ("unattributed", RowKind::Unattributed, 0),
+                CodeOwner::Component(at) => {
+                    (spec.components[at].name.as_str(), RowKind::Component, called[at])
+                }
+                CodeOwner::Other => ("other", RowKind::Other, 0),
+                CodeOwner::Nobody => ("unattributed", RowKind::Unattributed, 0),
             };
             rows.push(BudgetRow { name: name.to_owned(), kind, sums, called, parts });
         }

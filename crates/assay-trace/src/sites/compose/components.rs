@@ -4,7 +4,9 @@ use super::super::components::{BudgetRow, BudgetSums, ComponentBudget, Component
 use super::super::gather::GatheredSites;
 use super::{SiteSelection, share};
 use assay_pure::words;
-use assay_report::sites::components::{ComponentRow, Components, Figures, FunctionShare, Reference, RowKind};
+use assay_report::sites::components::{
+    ComponentBreakdown, ComponentRow, Figures, FunctionShare, ReferenceProgram, RowKind,
+};
 use assay_report::sites::page::SiteMisses;
 
 /// Functions of a row that the page holds.
@@ -33,7 +35,7 @@ pub struct OtherBudget {
 }
 
 /// The budget of what was gathered.
-pub fn compose(gathered: &GatheredSites, wanted: &BudgetRequest, wish: &SiteSelection) -> Components {
+pub fn compose(gathered: &GatheredSites, wanted: &BudgetRequest, wish: &SiteSelection) -> ComponentBreakdown {
     let own = of_gathered(gathered, &wanted.spec);
     let beside = wanted.reference.as_ref();
     let show = |row: &BudgetRow, budget: &ComponentBudget, units: Option<u64>| {
@@ -75,9 +77,10 @@ pub fn compose(gathered: &GatheredSites, wanted: &BudgetRequest, wish: &SiteSele
             .iter()
             .flat_map(|beside| beside.budget.idle.iter().map(|glob| format!("{glob} (of the reference)"))),
     );
-    Components {
+    ComponentBreakdown {
         units: wanted.units,
-        reference: beside.map(|beside| Reference { command: beside.command.clone(), units: beside.units }),
+        reference: beside
+            .map(|beside| ReferenceProgram { command: beside.command.clone(), units: beside.units }),
         rows,
         total: pair(
             "total",
@@ -137,7 +140,7 @@ fn figures(row: &BudgetRow, total: &BudgetSums, units: Option<u64>, wish: &SiteS
 }
 
 /// What the components say in a sentence.
-pub fn answer(components: &Components) -> Option<String> {
+pub fn answer(components: &ComponentBreakdown) -> Option<String> {
     let named = components.rows.iter().filter(|row| row.kind == RowKind::Component);
     let said: Vec<String> = named
         .filter_map(|row| {

@@ -7,7 +7,7 @@
 use super::RecordedNumbers;
 use super::statistics::Statistics;
 use crate::inputs::fit::four_digits;
-use crate::inputs::kinds::{Argument, Recipe, kind_named};
+use crate::inputs::kinds::{Argument, InputRecipe, kind_named};
 use crate::inputs::sequence::exponent_of;
 use crate::inputs::{Format, NumberType};
 use Argument::{Number, Whole};
@@ -19,7 +19,7 @@ const MOST_RANKS: i128 = 1 << 20;
 const FEW: u64 = 4096;
 
 /// All that are worth a try, the simplest first.
-pub(super) fn candidates(recorded: &RecordedNumbers, real: &Statistics) -> Vec<Recipe> {
+pub(super) fn candidates(recorded: &RecordedNumbers, real: &Statistics) -> Vec<InputRecipe> {
     let mut found = List { number: recorded.number, units: recorded.keys.len() as u64, recipes: Vec::new() };
     if let Some((min, max)) = whole_range(recorded.number, real) {
         booleans(&mut found, real, (min, max));
@@ -36,14 +36,14 @@ pub(super) fn candidates(recorded: &RecordedNumbers, real: &Statistics) -> Vec<R
 struct List {
     number: NumberType,
     units: u64,
-    recipes: Vec<Recipe>,
+    recipes: Vec<InputRecipe>,
 }
 
 impl List {
     fn add(&mut self, name: &str, values: &[(&str, Argument)]) {
         let kind = kind_named(name).expect("a generator of the table");
         let value = |wanted: &str| values.iter().find(|(name, _)| *name == wanted).map(|&(_, value)| value);
-        let recipe = Recipe::new(kind, Format::Numbers(self.number), |parameter| value(parameter.name));
+        let recipe = InputRecipe::new(kind, Format::Numbers(self.number), |parameter| value(parameter.name));
         self.recipes.extend(recipe.ok().filter(|recipe| recipe.check(self.units).is_ok()));
     }
 }

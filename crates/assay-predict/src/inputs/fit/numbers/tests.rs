@@ -13,7 +13,7 @@ fn of(text: &str, units: u64) -> FittedNumbers {
     found(&recipe.generate(units, 42), number)
 }
 
-fn value(recipe: &Recipe, name: &str) -> f64 {
+fn value(recipe: &InputRecipe, name: &str) -> f64 {
     match recipe.values().find(|(known, _)| *known == name).expect("a parameter").1 {
         Argument::Whole(value) => value as f64,
         Argument::Number(value) => value,

@@ -5,7 +5,7 @@
 
 use super::{closeness, dice, of, recorded};
 use crate::inputs::Generator;
-use crate::inputs::fit::{FitRefusal, MOST_CONTEXTS, Question, Recorded, compare, fit, structure};
+use crate::inputs::fit::{BranchCondition, FitRefusal, MOST_CONTEXTS, Recorded, compare, fit, structure};
 
 /// What the verb decodes with if nothing else is asked for.
 const ALL: [&str; 4] = ["skylake", "golden-cove", "zen4", "tage-sc-l-64k"];
@@ -190,7 +190,8 @@ fn tables_that_are_off_by_more_than_the_margin_are_told() {
             .filter(|&seed| {
                 let real = recorded(&of_share(20.0), 100_000, seed).lengths;
                 let made = |at| Recorded::lengths_of(&of_share(off).generate(100_000, 1000 * seed + at));
-                let found = compare(Question::Length, &real, made, &ALL, 0.05).expect("known predictors");
+                let found =
+                    compare(BranchCondition::Length, &real, made, &ALL, 0.05).expect("known predictors");
                 found.refusals().is_empty()
             })
             .count();
