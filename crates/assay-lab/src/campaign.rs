@@ -29,6 +29,7 @@ pub mod shared;
 mod sources;
 pub mod start;
 pub mod steps;
+pub mod unchanged;
 mod unoptimised;
 mod unregistered;
 pub mod usage;
@@ -47,6 +48,7 @@ use assay_pure::words;
 use prepare::{Outline, PreparedExperiment};
 use scene::Scene;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -136,14 +138,19 @@ impl CampaignRequest {
 ///
 /// # Errors
 /// [`Misuse`]: the ledger has no campaign of any of these names. It cannot be read.
-pub fn something_begun(ledger: &Ledger, names: &[String]) -> Result<()> {
+pub fn something_begun(ledger: &Ledger, names: &BTreeSet<String>) -> Result<()> {
+    /// More are not named.
+    const MOST: usize = 4;
     for name in names {
         if !ledger.campaigns_of(name)?.is_empty() {
             return Ok(());
         }
     }
     let path = ledger.path().display();
-    let of = words::list_or(names);
+    let of = match names.len() {
+        MOST.. => format!("any of these {} experiments", names.len()),
+        _ => words::list_or(&names.iter().collect::<Vec<_>>()),
+    };
     Err(Misuse(format!("nothing to resume: the ledger {path} has no campaign of {of}; run without --resume"))
         .into())
 }
@@ -187,10 +194,13 @@ pub fn run_outline(
     let ledger = lead::open(&asked.ledger, &asked.store)?;
     let cpu = measuring_cpu(asked.cpu)?;
     let prepared = prepare::prepare(outline, machine, &asked.store, &ledger, events)?;
-    let lead = match begin_or_resume(asked, &prepared, &ledger, cpu)? {
+    let lead = match begin_or_resume(asked, &prepared, &ledger, cpu, events)? {
         Begun::UnderWay(lead) => lead,
         Begun::Over(campaign) => return Ok(EndedCampaign { campaign, interrupted: false, kept: true }),
     };
+    if asked.resume == Resume::OneOfSeveral && !lead.resumed {
+        events(Event::Warning("nothing of it as it is now was measured: it begins".into()));
+    }
     let row = row_of(&prepared, &ledger, &lead, events)?;
     begun(&ledger, row.id)?;
     let mut scene =
@@ -237,6 +247,7 @@ fn begin_or_resume(
     prepared: &PreparedExperiment,
     ledger: &Ledger,
     cpu: usize,
+    events: &mut dyn FnMut(Event),
 ) -> Result<Begun> {
     let spec = serde_json::to_value(&prepared.experiment)?;
     let compilers: Vec<&str> = prepared.compilers.iter().map(|compiler| compiler.sha256.as_str()).collect();
@@ -258,7 +269,13 @@ fn begin_or_resume(
         })
     };
     match asked.resume {
-        Resume::OneOfSeveral => question.begin_or_resume_of_several(ledger, new),
+        Resume::OneOfSeveral => {
+            let is_current = |campaign: i64| {
+                events(Event::Phase { name: "build".into() });
+                unchanged::has_the_same_code(prepared.into(), ledger, campaign, &asked.store)
+            };
+            question.begin_or_resume_of_several(ledger, is_current, new)
+        }
         Resume::No | Resume::Unfinished => question.begin_or_resume(ledger, new).map(Begun::UnderWay),
     }
 }

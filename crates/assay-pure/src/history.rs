@@ -15,5 +15,5 @@ mod noise;
 mod scan;
 
 pub use divisive::FEWEST;
-pub use gate::{GateReading, LevelReading, LevelChange, Reference, compare, limit, reference, rounding};
+pub use gate::{GateReading, LevelChange, LevelReading, Reference, compare, limit, reference, rounding};
 pub use scan::{Change, Sensitivity, changes, changes_by_machine, spread};

@@ -39,7 +39,7 @@ pub(super) fn find(given: Option<&Path>) -> Result<PathBuf, TraceRefusal> {
 /// The lab's own, looked for once: a campaign starts many emulators, and the file has 3 MB.
 fn own() -> Result<PathBuf, TraceRefusal> {
     static OWN: OnceLock<PathBuf> = OnceLock::new();
-    if let Some(known) = OWN.get() {
+    if let Some(known) = OWN.get().filter(|known| known.is_file()) {
         return Ok(known.clone());
     }
     let path = match CARRIED.get() {
@@ -47,7 +47,8 @@ fn own() -> Result<PathBuf, TraceRefusal> {
         None => beside_the_program().ok_or_else(|| missing(Path::new(PLUGIN)))?,
     };
     let found = checked(&path)?;
-    Ok(OWN.get_or_init(|| found).clone())
+    let _ = OWN.set(found.clone());
+    Ok(found)
 }
 
 /// The whole path of a plugin that fits this lab.

@@ -119,10 +119,15 @@ fn new_is_measured(option: &str, compiler: &str) {
         println!("skipped: there is no {compiler}");
         return;
     }
-    // Of all compilers here one would do, and each takes seconds.
-    let one = if option == "--rust" { vec![] } else { vec!["--compiler", "gcc"] };
+    // One of each family is enough; each takes seconds.
+    let clang = Command::new("clang").arg("--version").output().is_ok();
+    let one: &[&str] = match option {
+        "--cpp" if clang => &["--compiler", "gcc", "--compiler", "clang"],
+        "--cpp" => &["--compiler", "gcc"],
+        _ => &[],
+    };
     let words = ["run", "sums/experiment.toml", "--quiet", "--budget", "0.1", "--json", "page.json"];
-    let run = assay(&[&words[..], &one].concat());
+    let run = assay(&[&words[..], one].concat());
     assert!(
         run.status.success(),
         "{}{}",

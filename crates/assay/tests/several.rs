@@ -210,8 +210,18 @@ fn several_experiments_that_were_cut_short_are_resumed_together() {
         let output = run(folder.path(), &["--resume"]);
         let text = printed(&output);
         assert!(output.status.success(), "{text}");
-        assert_eq!(text.matches("kept, as it was measured to its end before").count(), kept, "{text}");
+        assert_eq!(text.matches("is at its end and kept").count(), kept, "{text}");
         assert_eq!(campaigns(folder.path()), 2, "what is measured is not measured again");
+    }
+    // A header is no part of an experiment's text. What matters is whether it changes the machine code.
+    let header = folder.path().join("pairs/pair.h");
+    let text = std::fs::read_to_string(&header).expect("a fixture");
+    for (more, kept, after) in [("/* a word */", 2, 2), ("__attribute__((used)) static int other = 1;", 0, 4)]
+    {
+        std::fs::write(&header, format!("{text}{more}\n")).expect("written");
+        let text = printed(&run(folder.path(), &["--resume"]));
+        assert_eq!(text.matches("is at its end and kept").count(), kept, "{text}");
+        assert_eq!(campaigns(folder.path()), after, "{more}");
     }
 }
 

@@ -127,6 +127,7 @@ mod tests {
         let text = fs::read_to_string(&file).unwrap();
         let read = Experiment::from_toml(&text, "real_gcd.toml").expect("a sound experiment").experiment;
         assert_eq!((read.name.as_str(), read.budget_seconds), ("real_gcd", 4.0));
+        assert_eq!(pair.experiment_name().unwrap(), read.name, "by it its campaigns are found again");
         let program = read.program;
         assert!(program.sources[0].ends_with("fixtures/nulls/gcd.c"), "{:?}", program.sources);
         for path in program.sources.iter().chain(&program.include_dirs) {

@@ -94,3 +94,16 @@ pub struct KnownPair {
     /// Where its experiment comes from.
     pub source: PairSource,
 }
+
+impl KnownPair {
+    /// The name of its experiment, by which campaigns of it are found.
+    ///
+    /// # Errors
+    /// As of [`Self::outline`].
+    pub fn experiment_name(&self) -> Result<String> {
+        match &self.source {
+            PairSource::File(_) => Ok(self.outline()?.name),
+            PairSource::Kernel { .. } => Ok(self.name.clone()),
+        }
+    }
+}

@@ -9,7 +9,7 @@ use super::runs::{LeftOutRun, RecordedRuns, RunData};
 use super::series::Series;
 use assay_pure::compare::Gate;
 use assay_pure::history::{
-    GateReading, LevelReading, LevelChange, Sensitivity, compare, limit, reference, rounding,
+    GateReading, LevelChange, LevelReading, Sensitivity, compare, limit, reference, rounding,
 };
 use assay_pure::words;
 use assay_report::history::page::{GateCheck, GatePage, HistoryPoint, SeriesKind};

@@ -88,23 +88,41 @@ impl Question<'_> {
         }
     }
 
-    /// The same for one of several that are asked for together.
+    /// The same for one of several that are asked for together. `is_current` is asked whether one that ended is still what
+    /// would be measured now.
     ///
     /// # Errors
-    /// As of [`Self::begin_or_resume`].
+    /// As of [`Self::begin_or_resume`]; whatever `is_current` returns.
     pub fn begin_or_resume_of_several(
         &self,
         ledger: &Ledger,
+        is_current: impl FnOnce(i64) -> Result<bool>,
         row: impl FnOnce() -> Result<i64>,
     ) -> Result<Begun> {
-        let resume = self.resume && !ledger.unfinished(self.led, self.digest)?.is_empty();
-        if self.resume
-            && !resume
-            && let Some(finished) = ledger.finished(self.led, self.digest)?
-        {
-            return Ok(Begun::Over(finished));
+        if !self.resume {
+            return self.begin_or_resume(ledger, row).map(Begun::UnderWay);
         }
+        let unfinished = ledger.unfinished(self.led, self.digest)?.first().copied();
+        // One that ended after another was cut short is the newer answer.
+        let finished = self.finished_here(ledger)?;
+        let resume = match finished {
+            Some(finished) if unfinished.is_none_or(|unfinished| unfinished < finished) => {
+                if is_current(finished)? {
+                    return Ok(Begun::Over(finished));
+                }
+                false
+            }
+            _ => unfinished.is_some(),
+        };
         Question { resume, ..*self }.begin_or_resume(ledger, row).map(Begun::UnderWay)
+    }
+
+    /// The newest that came to its end on this kind of processor.
+    fn finished_here(&self, ledger: &Ledger) -> Result<Option<i64>> {
+        let Some(id) = ledger.finished(self.led, self.digest)? else { return Ok(None) };
+        let machine = ledger.machine_of(self.led, id)?;
+        let another = machine.and_then(|machine| processor::another(&machine, &processor::here()));
+        Ok(another.is_none().then_some(id))
     }
 
     fn resume(&self, ledger: &Ledger) -> Result<Lead> {
@@ -217,9 +235,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
         let nothing = json!({});
+        let changed = std::cell::Cell::new(0);
         let begin = |digest: &str, resume| {
             let new = NewSweep { name: "s", question: digest, spec: &nothing, asked: &nothing };
-            question(digest, resume).begin_or_resume_of_several(&ledger, || ledger.begin_sweep(&new)).unwrap()
+            let current = |id: i64| Ok(id != changed.get());
+            let question = question(digest, resume);
+            question.begin_or_resume_of_several(&ledger, current, || ledger.begin_sweep(&new)).unwrap()
         };
         let under_way = |begun| match begun {
             Begun::UnderWay(lead) => lead,
@@ -233,5 +254,14 @@ mod tests {
         let new = under_way(begin("not reached", true));
         assert_eq!((new.id, new.resumed), (3, false));
         assert_eq!(under_way(begin("ended", false)).id, 4, "without --resume it is measured again");
+        // The fourth was cut short; now the fifth ends, so that it is the newer answer.
+        under_way(begin("ended", false)).end(&ledger, Stopped::Refined).unwrap();
+        assert!(matches!(begin("ended", true), Begun::Over(5)));
+        changed.set(5);
+        let anew = under_way(begin("ended", true));
+        assert_eq!((anew.id, anew.resumed), (6, false), "its code has changed");
+        anew.end(&ledger, Stopped::Nothing).unwrap();
+        changed.set(0);
+        assert!(matches!(begin("ended", true), Begun::Over(5)), "one that measured nothing is no answer");
     }
 }

@@ -95,13 +95,13 @@ impl Ledger {
         self.rows(&format!("what {} is unfinished", led.word()), &sql, [question], |row| row.get(0))
     }
 
-    /// The newest of this question that came to its end.
+    /// The newest of this question that came to its end and measured something.
     ///
     /// # Errors
     /// The ledger cannot be read.
     pub fn finished(&self, led: Led, question: &str) -> Result<Option<i64>> {
         let sql = format!(
-            "SELECT id FROM {} WHERE question = ? AND NOT {OPEN} ORDER BY id DESC LIMIT 1",
+            "SELECT id FROM {} WHERE question = ? AND NOT {OPEN} AND stopped_because <> 'nothing' ORDER BY id DESC LIMIT 1",
             led.table()
         );
         self.row(&format!("what {} is finished", led.word()), &sql, [question], |row| row.get(0))

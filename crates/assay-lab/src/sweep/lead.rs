@@ -7,6 +7,7 @@
 use super::asked::{SweepRequest, SweepSubject};
 use super::behind;
 use super::readings::{self, SweepSteps};
+use crate::campaign::unchanged::has_the_same_code;
 use crate::campaign::{self, CampaignRequest, MeasuringCore, shared};
 use crate::lead::{Begun, Misuse, Question, Resume};
 use crate::store::{Led, Ledger, NewSweep, SweepPoint, SweepRow, SweepStep};
@@ -119,12 +120,16 @@ fn question(asked: &SweepRequest, subject: &SweepSubject) -> Result<SweepQuestio
     Ok(SweepQuestion { spec, wishes, digest })
 }
 
-/// Of the sweeps that are asked for, one at least must be unfinished.
+/// Of the sweeps that are asked for, one at least must have been begun, and one not be at its end.
 fn something_to_resume(asked: &SweepRequest, subjects: &[SweepSubject], ledger: &Ledger) -> Result<()> {
+    let (mut ended, mut open) = (0, 0);
     for subject in subjects {
-        if !ledger.unfinished(Led::Sweep, &question(asked, subject)?.digest)?.is_empty() {
-            return Ok(());
-        }
+        let digest = question(asked, subject)?.digest;
+        open += usize::from(!ledger.unfinished(Led::Sweep, &digest)?.is_empty());
+        ended += usize::from(ledger.finished(Led::Sweep, &digest)?.is_some());
+    }
+    if open > 0 || (1..subjects.len()).contains(&ended) {
+        return Ok(());
     }
     let names: Vec<&str> = subjects.iter().map(|subject| subject.sweep.name.as_str()).collect();
     let of = format!("{} {SAME}", words::list_or(&names));
@@ -140,7 +145,11 @@ fn begin_or_resume(asked: &SweepRequest, subject: &SweepSubject, ledger: &Ledger
     let new = NewSweep { name: &subject.sweep.name, question: &digest, spec: &spec, asked: &wishes };
     let of = format!("{} {SAME}", subject.sweep.name);
     let question = Question { led: Led::Sweep, digest: &digest, of: &of, resume: asked.resume };
-    question.begin_or_resume_of_several(ledger, || ledger.begin_sweep(&new))
+    let is_current = |sweep: i64| {
+        let Some(last) = ledger.sweep_steps(sweep)?.pop() else { return Ok(false) };
+        has_the_same_code((&subject.outline).into(), ledger, last.campaign, &asked.campaign.store)
+    };
+    question.begin_or_resume_of_several(ledger, is_current, || ledger.begin_sweep(&new))
 }
 
 impl RunningSweep<'_> {

@@ -13,7 +13,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 /// Whose compiler it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -185,9 +186,15 @@ impl std::error::Error for ToolchainError {}
 /// # Errors
 /// There is none, or a pattern matches none.
 pub fn find_compilers(patterns: &[String]) -> Result<Vec<Compiler>, ToolchainError> {
-    static ON_PATH: OnceLock<FoundCompilers> = OnceLock::new();
     // A campaign needs them in several places, and asking all takes a second of a processor: 100 MB of compilers are read.
-    ON_PATH.get_or_init(|| all_in(&std::env::var_os("PATH").unwrap_or_default())).matching(patterns)
+    static ON_PATH: Mutex<Option<FoundCompilers>> = Mutex::new(None);
+    let search_path = std::env::var_os("PATH").unwrap_or_default();
+    let mut known = ON_PATH.lock().unwrap_or_else(PoisonError::into_inner);
+    // They can be replaced while a calibration of hours runs.
+    if known.as_ref().is_none_or(|known| known.seen != seen(&search_path, &known.read)) {
+        *known = Some(all_in(&search_path));
+    }
+    known.as_ref().expect("they were asked").matching(patterns)
 }
 
 /// As [`find_compilers`], in the folders of `search_path`, which is written like PATH.
@@ -204,6 +211,22 @@ struct FoundCompilers {
     working: Vec<Compiler>,
     /// Those that do not work, each with the reason.
     broken: Vec<String>,
+    /// The programs that were read to know them.
+    read: Vec<PathBuf>,
+    /// What tells whether they are as they were.
+    seen: Seen,
+}
+
+/// Drivers and the programs behind them, each with its size and its time.
+type Seen = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
+
+fn seen(search_path: &OsStr, read: &[PathBuf]) -> Seen {
+    let drivers = candidates(search_path).into_iter().map(|(path, _)| path);
+    let stamp = |path: &PathBuf| {
+        let found = path.metadata().ok()?;
+        Some((found.len(), found.modified().ok()?))
+    };
+    drivers.chain(read.iter().cloned()).map(|path| (path.clone(), stamp(&path))).collect()
 }
 
 impl FoundCompilers {
@@ -217,9 +240,10 @@ impl FoundCompilers {
 
 fn all_in(search_path: &OsStr) -> FoundCompilers {
     let mut broken = Vec::new();
+    let mut read = Vec::new();
     let mut found: Vec<Compiler> = Vec::new();
     for (path, names) in candidates(search_path) {
-        match identify::identify(&path, &names, search_path) {
+        match identify::identify(&path, &names, search_path, &mut read) {
             Ok(compiler) => match found.iter_mut().find(|other| other.sha256 == compiler.sha256) {
                 Some(other) => other.aliases.extend(compiler.aliases),
                 None => found.push(compiler),
@@ -229,7 +253,7 @@ fn all_in(search_path: &OsStr) -> FoundCompilers {
     }
     name_apart(&mut found);
     found.sort_by_cached_key(|compiler| (compiler.family, select::version_key(&compiler.version)));
-    FoundCompilers { working: found, broken }
+    FoundCompilers { working: found, broken, seen: seen(search_path, &read), read }
 }
 
 /// Programs to be asked, in the order of PATH, each with the names that lead to it.

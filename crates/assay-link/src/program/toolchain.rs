@@ -11,9 +11,7 @@ use assay_pure::experiment::diagnostic::nearest;
 use assay_pure::experiment::spec::{OwnBuild, Program};
 use assay_pure::experiment::to_name;
 use assay_pure::inputs::digest;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 
 /// The toolchains of a program that match any of the patterns; what its build would take, where there are none.
 ///
@@ -91,18 +89,8 @@ fn unknown(folder: &Path, index: usize, wanted: &str) -> ToolchainError {
     ToolchainError::Unknown { among: Toolchains::OfRustup, index, wanted, found, nearest: near }
 }
 
-/// What a command prints, or why it does not: each is asked once.
+/// What a command prints, or why it does not.
 fn ask(folder: &Path, words: &[&str]) -> Result<String, String> {
-    static ANSWERS: Mutex<BTreeMap<ToolchainCommand, Result<String, String>>> = Mutex::new(BTreeMap::new());
-    let question = (folder.to_owned(), words.iter().map(|&word| word.to_owned()).collect());
-    let mut answers = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
-    answers.entry(question).or_insert_with(|| answer(folder, words)).clone()
-}
-
-/// A folder and the words of a command.
-type ToolchainCommand = (PathBuf, Vec<String>);
-
-fn answer(folder: &Path, words: &[&str]) -> Result<String, String> {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     let finished = command::run(folder, &words).map_err(|error| format!("{}: {error}", words[0]))?;
     if finished.succeeded() {

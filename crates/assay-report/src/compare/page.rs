@@ -94,7 +94,7 @@ pub struct PeakMemory {
     pub candidate_bytes: Option<u64>,
     /// Candidate / baseline, over pairs of runs; `null` where there are too few.
     pub change: Option<RatioInterval>,
-    /// Whether it changed by more than the runs vary, and by at least the minimum effect.
+    /// Whether it changed by more than the runs vary, and by more than the minimum effect.
     pub differs: bool,
 }
 

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use assay_lab::calibrate::tally::{self, CLASSES, TwinCount};
 use assay_lab::calibrate::{KnownPair, OutcomeTally, Trial, TruthOutcome, peers, read_pairs};
 use assay_lab::campaign::{self, CampaignRequest, compose};
-use assay_lab::lead::{Misuse, Resume};
+use assay_lab::lead::{self, Misuse, Resume};
 use assay_lab::store::{Ledger, mark};
 use assay_link::build::Compiler;
 use assay_link::program::find_toolchains;
@@ -75,20 +75,26 @@ pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
         screen::tell(&format!("skipped {reason}"));
     }
     if arguments.resume {
-        campaign::something_begun(&Ledger::open(&arguments.places.ledger)?, &names(&runs)?)?;
+        let names = runs.iter().map(|run| run.pair.experiment_name()).collect::<Result<_>>()?;
+        let ledger = lead::open(&arguments.places.ledger, &arguments.places.store())?;
+        campaign::something_begun(&ledger, &names)?;
     }
-    let mut progress = CalibrationProgress { begun: Instant::now(), total: runs.len(), done: 0, kept: 0 };
+    let mut progress = CalibrationProgress { total: runs.len(), ..CalibrationProgress::default() };
     let mut trials = Vec::new();
     let mut failed = Vec::new();
     for run in &runs {
         if assay_linux::interrupt::asked() {
-            screen::tell("assay: interrupted; --resume continues. The results so far:");
             break;
         }
         progress.say(run);
+        let begun = Instant::now();
         match measure(arguments, run) {
             Ok(found) => {
-                progress.kept += usize::from(found.kept);
+                if found.kept {
+                    progress.kept += 1;
+                } else {
+                    progress.measured += begun.elapsed();
+                }
                 trials.extend(found.trials);
             }
             Err(_) if assay_linux::interrupt::asked() => {}
@@ -97,7 +103,11 @@ pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
         }
         progress.done += 1;
     }
-    if arguments.peers {
+    let interrupted = assay_linux::interrupt::asked();
+    if interrupted {
+        screen::tell("assay: interrupted; --resume continues. The results so far:");
+    }
+    if arguments.peers && !interrupted {
         screen::tell("running Google Benchmark and hyperfine");
         let (asked, skipped) = peers::ask(&arguments.folder, &pairs, arguments.k)?;
         trials.extend(asked);
@@ -117,7 +127,7 @@ pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
     for text in &failed {
         screen::tell(&format!("not measured: {text}"));
     }
-    Ok(if shortcomings.is_empty() && failed.is_empty() { DONE } else { FAILED })
+    Ok(if shortcomings.is_empty() && failed.is_empty() && !interrupted { DONE } else { FAILED })
 }
 
 /// One measurement of one pair.
@@ -172,28 +182,18 @@ fn planned<'a>(
     Ok((runs, skipped))
 }
 
-/// The names of the pairs' experiments.
-fn names(runs: &[CalibrationRun]) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    for run in runs {
-        let name = run.pair.outline()?.name;
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    Ok(names)
-}
-
 const ASSAY: &str = "assay";
 const AS_BUILT: &str = "as built";
 
 /// How far all is.
+#[derive(Default)]
 struct CalibrationProgress {
-    begun: Instant,
     total: usize,
     done: usize,
     /// Of these, campaigns that were measured before: they tell nothing of the time that others take.
     kept: usize,
+    /// The time of those that were measured now.
+    measured: Duration,
 }
 
 impl CalibrationProgress {
@@ -202,8 +202,7 @@ impl CalibrationProgress {
         let left = match measured {
             0 => String::new(),
             _ => {
-                let seconds =
-                    self.begun.elapsed().as_secs_f64() / measured as f64 * (self.total - self.done) as f64;
+                let seconds = self.measured.as_secs_f64() / measured as f64 * (self.total - self.done) as f64;
                 format!(", about {} left", words::duration(seconds))
             }
         };
@@ -245,6 +244,9 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<PairT
     };
     let context = || format!("{}, {}", pair.name, run.compiler);
     let ended = campaign::run(&asked, &mut |_| {}).with_context(context)?;
+    if ended.interrupted {
+        bail!("{}: interrupted", context());
+    }
     let page = compose::page(&Ledger::open(&asked.ledger)?, ended.campaign).with_context(context)?;
     let mut trials = Vec::new();
     for (input, truth) in &pair.inputs {

@@ -35,7 +35,7 @@ pub struct RunArguments {
     /// Give a first answer in about 20 s: fewer rounds, no added placements
     #[arg(long)]
     pub quick: bool,
-    /// Continue the newest unfinished campaign; of several files, also measure those that were not reached
+    /// Continue the newest unfinished campaign; of several files keep what ended, and measure what was not reached
     #[arg(long)]
     pub resume: bool,
     /// Measure on other machines: a job for each kind that --per names
@@ -246,7 +246,8 @@ fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>, resume: R
         screen::tell(&why);
     }
     if ended.kept {
-        screen::tell(&format!("assay: {}: kept, as it was measured to its end before", file.display()));
+        let (id, started) = (&page.campaign.id, &page.campaign.started);
+        screen::tell(&format!("assay: {}: {id} of {started} is at its end and kept", file.display()));
     }
     if ended.interrupted {
         screen::tell("assay: interrupted. Every finished round is kept; `--resume` continues from there.");

@@ -15,11 +15,17 @@ struct Voice {
     line: String,
 }
 
-/// Asks the driver at `path`, known by `names` (the longest first). Errors: why it cannot be used.
-pub fn identify(path: &Path, names: &[String], search_path: &OsStr) -> Result<Compiler, String> {
+/// Asks the driver at `path`, known by `names` (the longest first), and adds to `read` the programs whose contents make up its
+/// hash. Errors: why it cannot be used.
+pub fn identify(
+    path: &Path,
+    names: &[String],
+    search_path: &OsStr,
+    read: &mut Vec<PathBuf>,
+) -> Result<Compiler, String> {
     let voice = listen(&ask(path, &["-v"])?)?;
     let cxx_path = cxx_driver(names, &voice, path, search_path);
-    let sha256 = fingerprint(path, &voice)?;
+    let sha256 = fingerprint(path, &voice, read)?;
     let major = voice.version.split('.').next().unwrap_or(&voice.version);
     Ok(Compiler {
         name: format!("{}-{major}", voice.family.name()),
@@ -86,7 +92,7 @@ fn cxx_name(name: &str) -> Option<String> {
     by("gcc", "g++").or_else(|| by("clang", "clang++"))
 }
 
-fn fingerprint(path: &Path, voice: &Voice) -> Result<String, String> {
+fn fingerprint(path: &Path, voice: &Voice, read: &mut Vec<PathBuf>) -> Result<String, String> {
     let programs: &[&str] = match voice.family {
         CompilerFamily::Gcc => &["cc1", "cc1plus"],
         _ => &[],
@@ -98,6 +104,7 @@ fn fingerprint(path: &Path, voice: &Voice) -> Result<String, String> {
         let program = PathBuf::from(answer.stdout.trim());
         if program.is_absolute() {
             text.push_str(&format!("{name} {}\n", hash_of(&program)?));
+            read.push(program);
         }
     }
     if programs.is_empty() {

@@ -5,8 +5,7 @@ use super::{RunArguments, exit_code, measure};
 use anyhow::Result;
 use assay_lab::campaign::workspace::ListedExperiments;
 use assay_lab::campaign::{self, prepare};
-use assay_lab::lead::{Misuse, Resume};
-use assay_lab::store::Ledger;
+use assay_lab::lead::{self, Misuse, Resume};
 use assay_pure::experiment::Experiment;
 use assay_pure::words;
 use assay_report::ink::Ink;
@@ -46,8 +45,9 @@ pub fn run(arguments: &RunArguments, listed: &ListedExperiments) -> Result<u8> {
     }
     let experiments = read(arguments, listed)?;
     if arguments.resume {
-        let names: Vec<String> = experiments.iter().map(|experiment| experiment.name.clone()).collect();
-        campaign::something_begun(&Ledger::open(&arguments.places.ledger)?, &names)?;
+        let names = experiments.iter().map(|experiment| experiment.name.clone()).collect();
+        let ledger = lead::open(&arguments.places.ledger, &arguments.places.store())?;
+        campaign::something_begun(&ledger, &names)?;
     }
     let budgets = experiments.iter().map(|experiment| experiment.budget_seconds).collect();
     let mut shares = BudgetShares::of(budgets, listed.budget);
