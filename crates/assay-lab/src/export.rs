@@ -9,7 +9,7 @@ use assay_pure::experiment::matrix::CellId;
 use assay_pure::experiment::spec::Clock;
 use assay_pure::ledger::Flag;
 use assay_report::export::{Export, ExportCell, ExportContrast, SampleLine};
-use assay_report::page::{Page, PageCell, Verdict};
+use assay_report::page::{Page, PageCell};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -103,16 +103,10 @@ fn contrasts(page: &Page, names: &AxisNames) -> Vec<ExportContrast> {
                 name += &format!(", {part}");
             }
         }
-        let verdict = match contrast.verdict {
-            Verdict::Faster => "faster",
-            Verdict::Slower => "slower",
-            Verdict::Equivalent => "equivalent",
-            Verdict::Undecided => "undecided",
-        };
         all.push(ExportContrast {
             name,
             ratio: [code.ratio, code.lower, code.upper],
-            verdict: verdict.into(),
+            verdict: contrast.verdict.word().into(),
         });
     }
     all

@@ -85,7 +85,7 @@ impl ClaimSpec {
     }
 }
 
-/// A direction.
+/// The direction of a time that a claim of an experiment gives; `Direction` of a diary is of any quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Says {

@@ -63,7 +63,7 @@ pub enum ComparedWith {
     Entrant(usize),
 }
 
-/// A direction.
+/// The direction of any quantity that a claim of a diary gives: times, counts, sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {

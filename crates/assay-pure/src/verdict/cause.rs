@@ -1,6 +1,6 @@
 //! Why a verdict is what it is: causes, each with its evidence and, where there is one, its share.
 
-/// Why times differ; `work`, `prediction`, `memory` and `codegen-drift` need counts or sweeps.
+/// Why times differ; `work` and `prediction` need counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -19,9 +19,9 @@ pub enum Cause {
     Prediction,
     /// The sign or the size depends on the input.
     Input,
-    /// It appears past a cache size.
+    /// It appears past a cache size. No contrast is given it yet: a sweep names the cache behind a step.
     Memory,
-    /// Counts changed in functions whose source did not.
+    /// The machine code of an executed function changed, though its source did not.
     CodegenDrift,
     /// The twin control failed.
     Noise,
