@@ -51,6 +51,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
+use unchanged::LinksOfToday;
 
 /// What the command line asks for.
 #[derive(Clone, Debug)]
@@ -199,7 +200,7 @@ pub fn run_outline(
         Begun::Over(campaign) => return Ok(EndedCampaign { campaign, interrupted: false, kept: true }),
     };
     if asked.resume == Resume::OneOfSeveral && !lead.resumed {
-        events(Event::Warning("nothing of it as it is now was measured: it begins".into()));
+        events(Event::Warning("not measured yet as it is now: it begins".into()));
     }
     let row = row_of(&prepared, &ledger, &lead, events)?;
     begun(&ledger, row.id)?;
@@ -268,15 +269,20 @@ fn begin_or_resume(
             sources: Some(&sources::facts(prepared)),
         })
     };
-    match asked.resume {
-        Resume::OneOfSeveral => {
-            let is_current = |campaign: i64| {
-                events(Event::Phase { name: "build".into() });
-                unchanged::has_the_same_code(prepared.into(), ledger, campaign, &asked.store)
-            };
-            question.begin_or_resume_of_several(ledger, is_current, new)
+    let mut is_current = |campaign: i64| {
+        events(Event::Phase { name: "build".into() });
+        let same = LinksOfToday::of(prepared.into(), &asked.store)?.are_those_of(ledger, campaign)?;
+        if !same {
+            let text = format!("campaign {campaign} measured other machine code than what is built now");
+            events(Event::Warning(text));
         }
-        Resume::No | Resume::Unfinished => question.begin_or_resume(ledger, new).map(Begun::UnderWay),
+        Ok(same)
+    };
+    match asked.resume {
+        Resume::OneOfSeveral => question.begin_or_resume_of_several(ledger, &mut is_current, new),
+        Resume::No | Resume::Unfinished => {
+            question.begin_or_resume(ledger, &mut is_current, new).map(Begun::UnderWay)
+        }
     }
 }
 

@@ -223,12 +223,29 @@ fn several_experiments_that_were_cut_short_are_resumed_together() {
         assert_eq!(text.matches("is at its end and kept").count(), kept, "{text}");
         assert_eq!(campaigns(folder.path()), after, "{more}");
     }
+    // What was cut short goes on with the code that it began with, and with no other.
+    ledger(folder.path())
+        .execute("UPDATE campaign SET finished_at = NULL, stopped_because = NULL WHERE id = 3", [])
+        .expect("as if it had been killed");
+    let one = ["pairs/null_07_largest/experiment.toml", "--budget", "0.1", "--resume"];
+    std::fs::write(&header, &text).expect("written");
+    let refused = run(folder.path(), &one);
+    let said = printed(&refused);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("campaign 3 measured other machine code than what is built now"), "{said}");
+    std::fs::write(&header, format!("{text}__attribute__((used)) static int other = 1;\n")).expect("written");
+    let resumed = run(folder.path(), &one);
+    assert!(resumed.status.success(), "{}", printed(&resumed));
+    assert_eq!(campaigns(folder.path()), 4);
 }
 
 /// Campaigns of the folder's ledger.
 fn campaigns(folder: &Path) -> i64 {
-    let ledger = rusqlite::Connection::open(folder.join(".assay/ledger.db")).expect("a ledger");
-    ledger.query_row("SELECT count(*) FROM campaign", [], |row| row.get(0)).expect("a count")
+    ledger(folder).query_row("SELECT count(*) FROM campaign", [], |row| row.get(0)).expect("a count")
+}
+
+fn ledger(folder: &Path) -> rusqlite::Connection {
+    rusqlite::Connection::open(folder.join(".assay/ledger.db")).expect("a ledger")
 }
 
 #[test]

@@ -102,7 +102,11 @@ impl KnownPair {
     /// As of [`Self::outline`].
     pub fn experiment_name(&self) -> Result<String> {
         match &self.source {
-            PairSource::File(_) => Ok(self.outline()?.name),
+            PairSource::File(_) => {
+                let mut experiment = self.outline()?;
+                experiment.name_after(&self.folder);
+                Ok(experiment.name)
+            }
             PairSource::Kernel { .. } => Ok(self.name.clone()),
         }
     }

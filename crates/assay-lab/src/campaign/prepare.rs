@@ -148,7 +148,7 @@ pub fn outline_of(asked: &CampaignRequest, text: String) -> Result<Outline> {
             return Err(Misuse(format!("{} {what}", place.display())).into());
         }
     }
-    name_it(&mut parsed, &folder);
+    parsed.experiment.name_after(&folder);
     let mut problems = missing_files(&parsed, &folder);
     if !asked.compilers.is_empty() {
         // Complaints then are about the command line, not about a place in the file.
@@ -174,14 +174,6 @@ const NEW_HINT: &str = "`assay new NAME` writes one to start from";
 
 fn misuse(problems: &[Diagnostic]) -> Misuse {
     Misuse(assay_pure::experiment::diagnostic::shown(problems))
-}
-
-/// An experiment that has no name is called after its folder.
-fn name_it(parsed: &mut ParsedExperiment, folder: &Path) {
-    if parsed.experiment.name.is_empty() {
-        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
-        parsed.experiment.name = name.unwrap_or_else(|| "experiment".to_owned());
-    }
 }
 
 fn missing_files(parsed: &ParsedExperiment, folder: &Path) -> Vec<Diagnostic> {

@@ -572,7 +572,7 @@ fn begin_or_resume(
     let question = digest(question.to_string().as_bytes());
     let of = "of the same commits, commands and options";
     let question = Question { led: Led::Comparison, digest: &question, of, resume: asked.resume };
-    let lead = question.begin_or_resume(ledger, || {
+    let lead = question.begin_or_resume(ledger, &mut |_| Ok(true), || {
         let machine = machine_json(&assay_linux::machine::facts(), &[], cpu);
         let asked = serde_json::to_value(&spec)?;
         let new = NewComparison {

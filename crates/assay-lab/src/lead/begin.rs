@@ -1,6 +1,6 @@
 //! Beginning and resuming, by one rule: with `--resume` the newest unfinished one of the same question goes on that this kind
 //! of processor began and no other lab works on; without it a new one begins. Of several that are asked for together, those
-//! at their end stay as they are, and those that were not reached begin.
+//! at their end are kept, and those that were not reached begin. What goes on or is kept must be what would be measured now.
 
 use super::Misuse;
 use super::command;
@@ -60,6 +60,14 @@ pub enum Begun {
     Over(i64),
 }
 
+/// What came of resuming.
+enum Resumed {
+    Lead(Lead),
+    /// The newest one measured something else than what would be measured now.
+    Changed(i64),
+    Nothing(Misuse),
+}
+
 /// Something under way: nobody else works on it until this is dropped.
 #[derive(Debug)]
 pub struct Lead {
@@ -72,14 +80,61 @@ pub struct Lead {
 }
 
 impl Question<'_> {
-    /// Begins it as a new row, whose number `row` returns, or resumes it.
+    /// Begins it as a new row, whose number `row` returns, or resumes it if `is_current`: what was begun is still what would be
+    /// measured now.
     ///
     /// # Errors
-    /// [`Misuse`]: there is nothing to resume. The ledger cannot be read or written.
-    pub fn begin_or_resume(&self, ledger: &Ledger, row: impl FnOnce() -> Result<i64>) -> Result<Lead> {
-        if self.resume {
-            return self.resume(ledger);
+    /// [`Misuse`]: there is nothing to resume. The ledger cannot be read or written; whatever `is_current` returns.
+    pub fn begin_or_resume(
+        &self,
+        ledger: &Ledger,
+        is_current: &mut dyn FnMut(i64) -> Result<bool>,
+        row: impl FnOnce() -> Result<i64>,
+    ) -> Result<Lead> {
+        if !self.resume {
+            return self.begin(ledger, row);
         }
+        match self.resume(ledger, is_current)? {
+            Resumed::Lead(lead) => Ok(lead),
+            Resumed::Changed(id) => Err(self.of_other_code(id).into()),
+            Resumed::Nothing(why) => Err(why.into()),
+        }
+    }
+
+    /// The same for one of several that are asked for together: one that ended and is current is kept.
+    ///
+    /// # Errors
+    /// As of [`Self::begin_or_resume`], but one that was not reached begins.
+    pub fn begin_or_resume_of_several(
+        &self,
+        ledger: &Ledger,
+        is_current: &mut dyn FnMut(i64) -> Result<bool>,
+        row: impl FnOnce() -> Result<i64>,
+    ) -> Result<Begun> {
+        if !self.resume {
+            return self.begin(ledger, row).map(Begun::UnderWay);
+        }
+        let unfinished = self.newest_here(ledger, &ledger.unfinished(self.led, self.digest)?)?;
+        let finished = ledger.finished(self.led, self.digest)?;
+        let finished = self.newest_here(ledger, finished.as_slice())?;
+        // One that ended after another was cut short is the newer answer.
+        match (finished, unfinished) {
+            (Some(finished), unfinished) if unfinished.is_none_or(|unfinished| unfinished < finished) => {
+                if is_current(finished)? {
+                    return Ok(Begun::Over(finished));
+                }
+            }
+            (_, Some(_)) => match self.resume(ledger, is_current)? {
+                Resumed::Lead(lead) => return Ok(Begun::UnderWay(lead)),
+                Resumed::Changed(_) => {}
+                Resumed::Nothing(why) => return Err(why.into()),
+            },
+            (_, None) => {}
+        }
+        self.begin(ledger, row).map(Begun::UnderWay)
+    }
+
+    fn begin(&self, ledger: &Ledger, row: impl FnOnce() -> Result<i64>) -> Result<Lead> {
         let id = row()?;
         ledger.put_command(self.led, id, &command::line(std::env::args_os().skip(1)))?;
         match self.hold(ledger, id)? {
@@ -88,44 +143,19 @@ impl Question<'_> {
         }
     }
 
-    /// The same for one of several that are asked for together. `is_current` is asked whether one that ended is still what
-    /// would be measured now.
-    ///
-    /// # Errors
-    /// As of [`Self::begin_or_resume`]; whatever `is_current` returns.
-    pub fn begin_or_resume_of_several(
-        &self,
-        ledger: &Ledger,
-        is_current: impl FnOnce(i64) -> Result<bool>,
-        row: impl FnOnce() -> Result<i64>,
-    ) -> Result<Begun> {
-        if !self.resume {
-            return self.begin_or_resume(ledger, row).map(Begun::UnderWay);
-        }
-        let unfinished = ledger.unfinished(self.led, self.digest)?.first().copied();
-        // One that ended after another was cut short is the newer answer.
-        let finished = self.finished_here(ledger)?;
-        let resume = match finished {
-            Some(finished) if unfinished.is_none_or(|unfinished| unfinished < finished) => {
-                if is_current(finished)? {
-                    return Ok(Begun::Over(finished));
-                }
-                false
+    /// The first that was begun on this kind of processor.
+    fn newest_here(&self, ledger: &Ledger, ids: &[i64]) -> Result<Option<i64>> {
+        let here = processor::here();
+        for &id in ids {
+            let machine = ledger.machine_of(self.led, id)?;
+            if machine.and_then(|machine| processor::another(&machine, &here)).is_none() {
+                return Ok(Some(id));
             }
-            _ => unfinished.is_some(),
-        };
-        Question { resume, ..*self }.begin_or_resume(ledger, row).map(Begun::UnderWay)
+        }
+        Ok(None)
     }
 
-    /// The newest that came to its end on this kind of processor.
-    fn finished_here(&self, ledger: &Ledger) -> Result<Option<i64>> {
-        let Some(id) = ledger.finished(self.led, self.digest)? else { return Ok(None) };
-        let machine = ledger.machine_of(self.led, id)?;
-        let another = machine.and_then(|machine| processor::another(&machine, &processor::here()));
-        Ok(another.is_none().then_some(id))
-    }
-
-    fn resume(&self, ledger: &Ledger) -> Result<Lead> {
+    fn resume(&self, ledger: &Ledger, is_current: &mut dyn FnMut(i64) -> Result<bool>) -> Result<Resumed> {
         let here = processor::here();
         let (mut running, mut elsewhere) = (Vec::new(), None);
         for id in ledger.unfinished(self.led, self.digest)? {
@@ -135,12 +165,25 @@ impl Question<'_> {
                 continue;
             }
             if let Some(hold) = self.hold(ledger, id)? {
+                if !is_current(id)? {
+                    return Ok(Resumed::Changed(id));
+                }
                 ledger.finish(self.led, id, None)?;
-                return Ok(Lead { id, resumed: true, led: self.led, _hold: hold });
+                return Ok(Resumed::Lead(Lead { id, resumed: true, led: self.led, _hold: hold }));
             }
             running.push(id);
         }
-        Err(elsewhere.filter(|_| running.is_empty()).unwrap_or_else(|| self.nothing(ledger, &running)).into())
+        let elsewhere = elsewhere.filter(|_| running.is_empty());
+        Ok(Resumed::Nothing(elsewhere.unwrap_or_else(|| self.nothing(ledger, &running))))
+    }
+
+    /// Samples of two programs never go into one interval.
+    fn of_other_code(&self, id: i64) -> Misuse {
+        let word = self.led.word();
+        Misuse(format!(
+            "nothing to resume: {word} {id} measured other machine code than what is built now, so its sources have changed; run \
+             without --resume"
+        ))
     }
 
     /// Samples of two machines never go into one interval.
@@ -211,7 +254,7 @@ mod tests {
         let nothing = json!({});
         let lead = |digest: &str, resume| {
             let new = NewSweep { name: "s", question: digest, spec: &nothing, asked: &nothing };
-            question(digest, resume).begin_or_resume(&ledger, || ledger.begin_sweep(&new))
+            question(digest, resume).begin_or_resume(&ledger, &mut |_| Ok(true), || ledger.begin_sweep(&new))
         };
         let none = said(lead("q", true));
         assert!(none.ends_with("no unfinished sweep of that kind; run without --resume"), "{none}");
@@ -228,6 +271,9 @@ mod tests {
         second.end(&ledger, Stopped::Refined).unwrap();
         assert_eq!(ledger.finished(Led::Sweep, "q").unwrap(), Some(2));
         assert_eq!(lead("q", true).unwrap().id, 1, "what was interrupted goes on, what is over does not");
+        let refused = question("q", true)
+            .begin_or_resume(&ledger, &mut |_| Ok(false), || unreachable!("it is resumed"));
+        assert!(said(refused).contains("sweep 1 measured other machine code than what is built now"));
     }
 
     #[test]
@@ -238,9 +284,9 @@ mod tests {
         let changed = std::cell::Cell::new(0);
         let begin = |digest: &str, resume| {
             let new = NewSweep { name: "s", question: digest, spec: &nothing, asked: &nothing };
-            let current = |id: i64| Ok(id != changed.get());
+            let mut current = |id: i64| Ok(id != changed.get());
             let question = question(digest, resume);
-            question.begin_or_resume_of_several(&ledger, current, || ledger.begin_sweep(&new)).unwrap()
+            question.begin_or_resume_of_several(&ledger, &mut current, || ledger.begin_sweep(&new)).unwrap()
         };
         let under_way = |begun| match begun {
             Begun::UnderWay(lead) => lead,
@@ -263,5 +309,9 @@ mod tests {
         anew.end(&ledger, Stopped::Nothing).unwrap();
         changed.set(0);
         assert!(matches!(begin("ended", true), Begun::Over(5)), "one that measured nothing is no answer");
+        under_way(begin("ended", false)).end(&ledger, Stopped::Interrupted).unwrap();
+        changed.set(7);
+        let anew = under_way(begin("ended", true));
+        assert_eq!((anew.id, anew.resumed), (8, false), "what was cut short goes on only with the same code");
     }
 }

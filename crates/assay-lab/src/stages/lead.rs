@@ -225,7 +225,7 @@ fn begin_or_resume(
     let question = digest(question.to_string().as_bytes());
     let of = format!("of the diary {} with the same builds, inputs and options", diary.name);
     let question = Question { led: Led::Session, digest: &question, of: &of, resume: asked.resume };
-    let lead = question.begin_or_resume(ledger, || {
+    let lead = question.begin_or_resume(ledger, &mut |_| Ok(true), || {
         let (spec, plan) = (serde_json::to_value(diary)?, serde_json::to_value(&spec)?);
         let comparison =
             NewComparison { question: question.digest, asked: &plan, machine, pinned_cpu: Some(cpu) };

@@ -7,7 +7,7 @@
 use super::asked::{SweepRequest, SweepSubject};
 use super::behind;
 use super::readings::{self, SweepSteps};
-use crate::campaign::unchanged::has_the_same_code;
+use crate::campaign::unchanged::LinksOfToday;
 use crate::campaign::{self, CampaignRequest, MeasuringCore, shared};
 use crate::lead::{Begun, Misuse, Question, Resume};
 use crate::store::{Led, Ledger, NewSweep, SweepPoint, SweepRow, SweepStep};
@@ -76,7 +76,7 @@ pub fn run(asked: &SweepRequest, events: &mut dyn FnMut(Event)) -> Result<Vec<En
         something_to_resume(asked, &subjects, &ledger)?;
     }
     for subject in &subjects {
-        let lead = match begin_or_resume(asked, subject, &ledger)? {
+        let lead = match begin_or_resume(asked, subject, &ledger, events)? {
             Begun::UnderWay(lead) => lead,
             Begun::Over(sweep) => {
                 ended.push(EndedSweep { sweep, interrupted: false });
@@ -120,16 +120,14 @@ fn question(asked: &SweepRequest, subject: &SweepSubject) -> Result<SweepQuestio
     Ok(SweepQuestion { spec, wishes, digest })
 }
 
-/// Of the sweeps that are asked for, one at least must have been begun, and one not be at its end.
+/// One sweep that is asked for must be unfinished; of several, one must have been begun.
 fn something_to_resume(asked: &SweepRequest, subjects: &[SweepSubject], ledger: &Ledger) -> Result<()> {
-    let (mut ended, mut open) = (0, 0);
     for subject in subjects {
         let digest = question(asked, subject)?.digest;
-        open += usize::from(!ledger.unfinished(Led::Sweep, &digest)?.is_empty());
-        ended += usize::from(ledger.finished(Led::Sweep, &digest)?.is_some());
-    }
-    if open > 0 || (1..subjects.len()).contains(&ended) {
-        return Ok(());
+        let is_open = !ledger.unfinished(Led::Sweep, &digest)?.is_empty();
+        if is_open || subjects.len() > 1 && ledger.finished(Led::Sweep, &digest)?.is_some() {
+            return Ok(());
+        }
     }
     let names: Vec<&str> = subjects.iter().map(|subject| subject.sweep.name.as_str()).collect();
     let of = format!("{} {SAME}", words::list_or(&names));
@@ -140,16 +138,32 @@ fn something_to_resume(asked: &SweepRequest, subjects: &[SweepSubject], ledger: 
 /// What must be the same for a sweep to be resumed.
 const SAME: &str = "of this experiment as it is now (same file, options and compilers)";
 
-fn begin_or_resume(asked: &SweepRequest, subject: &SweepSubject, ledger: &Ledger) -> Result<Begun> {
+fn begin_or_resume(
+    asked: &SweepRequest,
+    subject: &SweepSubject,
+    ledger: &Ledger,
+    events: &mut dyn FnMut(Event),
+) -> Result<Begun> {
     let SweepQuestion { spec, wishes, digest } = question(asked, subject)?;
     let new = NewSweep { name: &subject.sweep.name, question: &digest, spec: &spec, asked: &wishes };
     let of = format!("{} {SAME}", subject.sweep.name);
     let question = Question { led: Led::Sweep, digest: &digest, of: &of, resume: asked.resume };
-    let is_current = |sweep: i64| {
-        let Some(last) = ledger.sweep_steps(sweep)?.pop() else { return Ok(false) };
-        has_the_same_code((&subject.outline).into(), ledger, last.campaign, &asked.campaign.store)
+    let mut is_current = |sweep: i64| {
+        let steps = ledger.sweep_steps(sweep)?;
+        if steps.is_empty() {
+            return Ok(true);
+        }
+        let today = LinksOfToday::of((&subject.outline).into(), &asked.campaign.store)?;
+        for step in steps {
+            if !today.are_those_of(ledger, step.campaign)? {
+                let text = format!("sweep {sweep} measured other machine code than what is built now");
+                events(Event::Warning(text));
+                return Ok(false);
+            }
+        }
+        Ok(true)
     };
-    question.begin_or_resume_of_several(ledger, is_current, || ledger.begin_sweep(&new))
+    question.begin_or_resume_of_several(ledger, &mut is_current, || ledger.begin_sweep(&new))
 }
 
 impl RunningSweep<'_> {

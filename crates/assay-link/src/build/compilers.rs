@@ -10,7 +10,7 @@ mod select;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -191,7 +191,7 @@ pub fn find_compilers(patterns: &[String]) -> Result<Vec<Compiler>, ToolchainErr
     let search_path = std::env::var_os("PATH").unwrap_or_default();
     let mut known = ON_PATH.lock().unwrap_or_else(PoisonError::into_inner);
     // They can be replaced while a calibration of hours runs.
-    if known.as_ref().is_none_or(|known| known.seen != seen(&search_path, &known.read)) {
+    if known.as_ref().is_none_or(|known| known.stamps != Stamps::of(&search_path, &known.read)) {
         *known = Some(all_in(&search_path));
     }
     known.as_ref().expect("they were asked").matching(patterns)
@@ -213,20 +213,25 @@ struct FoundCompilers {
     broken: Vec<String>,
     /// The programs that were read to know them.
     read: Vec<PathBuf>,
-    /// What tells whether they are as they were.
-    seen: Seen,
+    stamps: Stamps,
 }
 
-/// Drivers and the programs behind them, each with its size and its time.
-type Seen = Vec<(PathBuf, Option<(u64, SystemTime)>)>;
+/// What tells whether what was found is as it was: the search path, its folders, the drivers and the programs behind them, each
+/// with its time, which a package that comes or goes changes.
+#[derive(PartialEq)]
+struct Stamps {
+    search_path: OsString,
+    files: Vec<(PathBuf, Option<SystemTime>)>,
+}
 
-fn seen(search_path: &OsStr, read: &[PathBuf]) -> Seen {
-    let drivers = candidates(search_path).into_iter().map(|(path, _)| path);
-    let stamp = |path: &PathBuf| {
-        let found = path.metadata().ok()?;
-        Some((found.len(), found.modified().ok()?))
-    };
-    drivers.chain(read.iter().cloned()).map(|path| (path.clone(), stamp(&path))).collect()
+impl Stamps {
+    fn of(search_path: &OsStr, read: &[PathBuf]) -> Stamps {
+        let drivers = candidates(search_path).into_iter().map(|(path, _)| path);
+        let paths = std::env::split_paths(search_path).chain(drivers).chain(read.iter().cloned());
+        let time = |path: &PathBuf| path.metadata().and_then(|found| found.modified()).ok();
+        let files = paths.map(|path| (path.clone(), time(&path))).collect();
+        Stamps { search_path: search_path.to_owned(), files }
+    }
 }
 
 impl FoundCompilers {
@@ -253,7 +258,7 @@ fn all_in(search_path: &OsStr) -> FoundCompilers {
     }
     name_apart(&mut found);
     found.sort_by_cached_key(|compiler| (compiler.family, select::version_key(&compiler.version)));
-    FoundCompilers { working: found, broken, seen: seen(search_path, &read), read }
+    FoundCompilers { working: found, broken, stamps: Stamps::of(search_path, &read), read }
 }
 
 /// Programs to be asked, in the order of PATH, each with the names that lead to it.

@@ -4,6 +4,7 @@ use super::{Acceptance, ClaimSpec, ContrastSpec, CountedEvent, Usage};
 use crate::inputs::keys::{DrawnKeysError, KeyShape, keys};
 use crate::inputs::{self, Description, FormatError, Generator, Settings, Window};
 use crate::stats::margin::Margin;
+use std::path::Path;
 
 /// One experiment, as read from its TOML file; every default is filled in.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -64,6 +65,14 @@ pub struct Experiment {
 }
 
 impl Experiment {
+    /// Calls an experiment that has no name after its folder.
+    pub fn name_after(&mut self, folder: &Path) {
+        if self.name.is_empty() {
+            let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+            self.name = name.unwrap_or_else(|| "experiment".to_owned());
+        }
+    }
+
     /// Index of the baseline in `variants`, `None` only in an experiment not made by [`Experiment::from_toml`].
     pub fn baseline_index(&self) -> Option<usize> {
         self.variants.iter().position(|variant| variant.name == self.baseline)

@@ -88,18 +88,19 @@ pub fn run(arguments: &CalibrateArguments) -> Result<u8> {
         }
         progress.say(run);
         let begun = Instant::now();
+        let mut kept = false;
         match measure(arguments, run) {
             Ok(found) => {
-                if found.kept {
-                    progress.kept += 1;
-                } else {
-                    progress.measured += begun.elapsed();
-                }
+                kept = found.kept;
                 trials.extend(found.trials);
             }
             Err(_) if assay_linux::interrupt::asked() => {}
             // One pair that cannot be measured must not cost the hours of the others.
             Err(error) => failed.push(format!("{error:#}")),
+        }
+        match kept {
+            true => progress.kept += 1,
+            false => progress.measured += begun.elapsed(),
         }
         progress.done += 1;
     }

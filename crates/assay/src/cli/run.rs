@@ -247,7 +247,10 @@ fn measure(arguments: &RunArguments, file: &Path, budget: Option<f64>, resume: R
     }
     if ended.kept {
         let (id, started) = (&page.campaign.id, &page.campaign.started);
-        screen::tell(&format!("assay: {}: {id} of {started} is at its end and kept", file.display()));
+        screen::tell(&format!(
+            "assay: {}: campaign {id} of {started} is at its end and kept",
+            file.display()
+        ));
     }
     if ended.interrupted {
         screen::tell("assay: interrupted. Every finished round is kept; `--resume` continues from there.");
