@@ -140,8 +140,8 @@ impl CampaignRequest {
 /// # Errors
 /// [`Misuse`]: the ledger has no campaign of any of these names. It cannot be read.
 pub fn something_begun(ledger: &Ledger, names: &BTreeSet<String>) -> Result<()> {
-    /// More are not named.
-    const MOST: usize = 4;
+    /// So many are not named one by one.
+    const MANY: usize = 4;
     for name in names {
         if !ledger.campaigns_of(name)?.is_empty() {
             return Ok(());
@@ -149,7 +149,7 @@ pub fn something_begun(ledger: &Ledger, names: &BTreeSet<String>) -> Result<()> 
     }
     let path = ledger.path().display();
     let of = match names.len() {
-        MOST.. => format!("any of these {} experiments", names.len()),
+        MANY.. => format!("any of these {} experiments", names.len()),
         _ => words::list_or(&names.iter().collect::<Vec<_>>()),
     };
     Err(Misuse(format!("nothing to resume: the ledger {path} has no campaign of {of}; run without --resume"))

@@ -24,12 +24,7 @@ pub fn figures(ledger: &Ledger, campaign: i64) -> Result<Export> {
     let names = AxisNames::of(&page);
     let cell = |cell: &PageCell| {
         let time = cell.ns_per_unit?;
-        let id = CellId {
-            variant: cell.variant.clone(),
-            input: cell.input.clone(),
-            compiler: cell.compiler.clone(),
-            flags: cell.flags.clone(),
-        };
+        let id = CellId::from(cell.name());
         let (wall, cpu) = (wall.cells.get(&id)?, cpu.cells.get(&id)?);
         let axes = names.of_cell(cell);
         Some(ExportCell {

@@ -52,10 +52,7 @@ pub fn add(cells: &mut [PageCell], inputs: &[KnownInput], counts: &[CellCounts],
         if input.is_some_and(|input| !input.spec.usage.is_plain()) {
             continue;
         }
-        let counts = counts.iter().find(|counts| {
-            (&counts.cell.variant, &counts.cell.input, &counts.cell.compiler, &counts.cell.flags)
-                == (&cell.variant, &cell.input, &cell.compiler, &cell.flags)
-        });
+        let counts = counts.iter().find(|counts| counts.cell.name() == cell.name());
         let row = row(spread.median, input, counts);
         cell.limits = binding(&row, limits).iter().map(shown).collect();
     }

@@ -341,6 +341,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn compilers_are_asked_again_when_one_of_them_or_the_search_path_has_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let program = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "").unwrap();
+            path
+        };
+        let (driver, proper) = (program("gcc"), program("cc1"));
+        let stamps = || Stamps::of(folder.path().as_os_str(), std::slice::from_ref(&proper));
+        let of = |path: &Path| std::fs::File::options().write(true).open(path).unwrap();
+        let begun = stamps();
+        assert!(begun == stamps(), "nothing has changed");
+        of(&driver).set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        let replaced = stamps();
+        assert!(begun != replaced, "another driver");
+        of(&proper).set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(replaced != stamps(), "another compiler behind it");
+        assert!(Stamps::of(OsStr::new("/nowhere"), &[]) != Stamps::of(OsStr::new(""), &[]));
+    }
+
+    #[test]
     fn compilers_are_told_from_their_tools() {
         for name in ["gcc", "gcc-12", "clang", "clang-16", "gcc-4.9"] {
             assert!(is_compiler_name(name), "{name}");

@@ -1,6 +1,7 @@
 //! Cells as a page shows them: how long a variant took on an input in a build, and over which placements.
 
 use super::{CellLimit, Count, MedianInterval};
+use assay_pure::experiment::matrix::CellName;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -50,6 +51,13 @@ pub struct PageCell {
     pub count_note: Option<String>,
     /// Why there is no figure.
     pub failed: Option<Failed>,
+}
+
+impl PageCell {
+    /// Its names on the axes.
+    pub fn name(&self) -> CellName<'_> {
+        CellName { variant: &self.variant, input: &self.input, compiler: &self.compiler, flags: &self.flags }
+    }
 }
 
 /// How fast a variant goes through its input, at the median of its times.

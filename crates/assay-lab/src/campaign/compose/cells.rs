@@ -89,13 +89,7 @@ pub(super) fn add_companions(
     judged: &CampaignVerdicts,
 ) {
     for cell in cells {
-        let name = CellId {
-            variant: cell.variant.clone(),
-            input: cell.input.clone(),
-            compiler: cell.compiler.clone(),
-            flags: cell.flags.clone(),
-        };
-        cell.companion = companions.get(&name, &judged.observed);
+        cell.companion = companions.get(&cell.name().into(), &judged.observed);
     }
 }
 
