@@ -28,8 +28,8 @@ pub use merge::{Diverged, Merged, MergedKind};
 pub use overview::{Advance, Kept, KeptRow};
 pub use owner::APPLICATION_ID;
 pub use rows::{
-    AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow,
-    IdentityRow, InputRow, NewCampaign, NewSample, ProcessRow, ProvenAnswer, Round, SampleRow,
+    AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, ExecutionRow,
+    FailureRow, IdentityRow, InputRow, NewCampaign, NewSample, ProcessRow, ProvenAnswer, Round, SampleRow,
 };
 pub use sweeps::{NewSweep, SweepPoint, SweepRow, SweepStep};
 pub use unusable::Unusable;

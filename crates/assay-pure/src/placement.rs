@@ -10,6 +10,7 @@ pub mod loaded;
 pub mod optimised;
 pub mod order;
 pub mod pad;
+pub mod same_execution;
 pub mod same_loops;
 pub mod sections;
 pub mod shuffle;

@@ -48,7 +48,7 @@ pub use claims::ClaimStatus;
 pub use companion::{Companion, PlacedTime, companion};
 pub use contrast::{AsBuiltSays, ContrastVerdict, RatioInterval, Verdict};
 pub use counts::CountSource;
-pub use identity::CodeIdentity;
+pub use identity::{CodeIdentity, SameExecution};
 pub use input_dependence::{Dependence, InputDependence};
 pub use judge::{Judgement, judge};
 pub use modes::{ContrastModes, ShareDifference, SideModes};

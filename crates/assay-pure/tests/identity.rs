@@ -289,3 +289,53 @@ fn the_same_loops_are_recognised_in_functions_that_differ() {
         }
     }
 }
+
+/// Functions that differ around a loop: `one` and `flagged` execute the same; `divides` has a loop whose time depends on values, as has
+/// `adds` with floating-point numbers.
+const FOLLOWED: &str = r#"
+#include <stddef.h>
+#include <stdint.h>
+static volatile int flag;
+#define APART __attribute__((noinline, noclone))
+#define WORK(name, type, step) \
+    APART type name(const uint8_t *data, size_t size) { type sum = 1; for (size_t i = 0; i < size; i++) { step; } return sum; } \
+    APART type name##_flagged(const uint8_t *data, size_t size) \
+    { if (flag) return 7; type sum = 1; for (size_t i = 0; i < size; i++) { step; } return sum; }
+WORK(plain, uint64_t, sum = (sum ^ data[i]) * 0x9E3779B97F4A7C15u)
+WORK(divides, uint64_t, sum = (sum + 977) / (data[i] + 1u) + data[i])
+WORK(adds, double, sum += data[i] * sum)
+WORK(shifted, uint64_t, sum = (sum ^ data[i]) << 3)
+"#;
+
+#[test]
+fn loops_are_followed_by_numbers_that_both_sides_share_and_not_where_times_depend_on_values() {
+    use assay_pure::placement::layout::functions;
+    use assay_pure::placement::same_execution::{FollowedRole, followed};
+    for compiler in compilers() {
+        let flags = ["-O1", "-falign-loops=16", "-falign-functions=16"];
+        let elf = link(compiler, &flags, FOLLOWED);
+        let all = functions(&elf).expect("functions");
+        let at = |name: &str| all.iter().find(|place| place.name == name).expect(name).address;
+        let of = |one: &str, other: &str| followed(&elf, at(one), at(other)).expect("an ELF file");
+        let [one, other] = of("plain", "plain_flagged").unwrap_or_else(|why| panic!("{compiler}: {why}"));
+        let numbers = |side: &std::collections::BTreeMap<u64, FollowedRole>| -> Vec<u32> {
+            let number = |role: &FollowedRole| match role {
+                FollowedRole::Looped(number) => Some(*number),
+                _ => None,
+            };
+            side.values().filter_map(number).collect()
+        };
+        assert_eq!(numbers(&one), (0..numbers(&one).len() as u32).collect::<Vec<_>>(), "{compiler}");
+        assert!(numbers(&one).len() >= 5 && numbers(&one) == numbers(&other), "{compiler}");
+        let around = |side: &std::collections::BTreeMap<u64, FollowedRole>| {
+            side.values().filter(|role| **role == FollowedRole::Around).count()
+        };
+        assert!(around(&other) > around(&one), "{compiler}: the flag is tested around the loop");
+        for name in ["divides", "adds"] {
+            let why = of(name, &format!("{name}_flagged")).expect_err("its time depends on values");
+            assert!(why.contains("depends on the values"), "{compiler} {name}: {why}");
+        }
+        let why = of("plain", "shifted").expect_err("another loop");
+        assert_eq!(why, "their loops are not the same", "{compiler}");
+    }
+}

@@ -91,7 +91,7 @@ pub(crate) fn newest_version() -> c_int {
 ///
 /// # Safety
 /// `F` is that type, a function pointer.
-unsafe fn function<F: Copy>(name: &CStr) -> Result<F, String> {
+pub(crate) unsafe fn function<F: Copy>(name: &CStr) -> Result<F, String> {
     let found = need(name)?;
     assert_eq!(size_of::<F>(), size_of_val(&found), "a function pointer");
     // SAFETY: the caller's; the sizes are the same.

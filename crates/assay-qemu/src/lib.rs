@@ -11,6 +11,7 @@ mod api;
 mod blocks;
 mod calls;
 mod execute;
+mod followed;
 mod fork;
 mod futex;
 mod heads;
@@ -28,7 +29,7 @@ use std::ffi::{CStr, c_char, c_int};
 /// Said to the lab before it loads the plugin: the digits are `channel::VERSION`.
 #[used]
 #[unsafe(no_mangle)]
-pub static ASSAY_PLUGIN_VERSION: [u8; 24] = *b"assay-plugin-version=001";
+pub static ASSAY_PLUGIN_VERSION: [u8; 24] = *b"assay-plugin-version=002";
 
 /// The version of QEMU's interface that this plugin speaks; QEMU reads it after loading and before anything else.
 ///
@@ -77,11 +78,12 @@ pub unsafe extern "C" fn qemu_plugin_install(
 }
 
 fn install(id: PluginId, target: &str, version: c_int, arguments: &[String]) -> Result<(), String> {
-    let folder = arguments
-        .iter()
-        .find_map(|argument| argument.strip_prefix("session="))
-        .ok_or("the argument session=FOLDER is missing")?;
+    let given = |name: &str| arguments.iter().find_map(|argument| argument.strip_prefix(name));
     let api = Api::find(version)?;
+    if let Some(file) = given("followed=") {
+        return followed::install(id, file, api);
+    }
+    let folder = given("session=").ok_or("the argument session=FOLDER is missing")?;
     session::open(folder, target)?;
     fork::watch();
     blocks::choose(&api, watch);

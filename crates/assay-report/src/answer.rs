@@ -134,22 +134,38 @@ fn twin_failed(page: &Page) -> String {
     format!("Not to be trusted: the baseline differs from itself by {distance} (twin control).")
 }
 
+/// Two variants, and how many of their contrasts need no times.
+struct ProvenPair<'a> {
+    candidate: &'a str,
+    baseline: &'a str,
+    proven: u64,
+    all: u64,
+    /// In all that are proven both are the same machine code.
+    same_code: bool,
+}
+
 /// "b is the same machine code as a in every build: equivalent by proof." of what needs no times.
 fn proven(page: &Page) -> String {
-    let mut pairs: Vec<(&str, &str, u64, u64)> = Vec::new();
+    let mut pairs: Vec<ProvenPair<'_>> = Vec::new();
     for contrast in page.along(Axis::Variant) {
-        let names = (contrast.candidate.as_str(), contrast.baseline.as_str());
-        let known = pairs.iter_mut().find(|pair| (pair.0, pair.1) == names);
-        match known {
-            Some(pair) => (pair.2, pair.3) = (pair.2 + u64::from(contrast.proven), pair.3 + 1),
-            None => pairs.push((names.0, names.1, u64::from(contrast.proven), 1)),
-        }
+        let (candidate, baseline) = (contrast.candidate.as_str(), contrast.baseline.as_str());
+        let at = pairs.iter().position(|pair| (pair.candidate, pair.baseline) == (candidate, baseline));
+        let at = at.unwrap_or_else(|| {
+            pairs.push(ProvenPair { candidate, baseline, proven: 0, all: 0, same_code: true });
+            pairs.len() - 1
+        });
+        let pair = &mut pairs[at];
+        pair.proven += u64::from(contrast.proven);
+        pair.all += 1;
+        pair.same_code &= !contrast.proven || contrast.is_same_code();
     }
-    let one = |&(candidate, baseline, proven, all): &(&str, &str, u64, u64)| {
+    let one = |pair: &ProvenPair<'_>| {
+        let ProvenPair { candidate, baseline, proven, all, same_code } = pair;
         let part = if proven == all { String::new() } else { format!(" in {proven} of {all} contrasts") };
-        format!("{candidate} is the same machine code as {baseline}{part}: equivalent by proof.")
+        let how = if *same_code { "is the same machine code" } else { "executes the same loops" };
+        format!("{candidate} {how} as {baseline}{part}: equivalent by proof.")
     };
-    pairs.iter().filter(|pair| pair.2 > 0).map(one).collect::<Vec<_>>().join(" ")
+    pairs.iter().filter(|pair| pair.proven > 0).map(one).collect::<Vec<_>>().join(" ")
 }
 
 /// "Misleading: hash on long is dead code: a call reads none of the input's 2 pages. 2 more findings are below."

@@ -60,11 +60,12 @@ fn number(version: &str) -> (u32, u32) {
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// The emulator's own arguments. QEMU splits a plugin's at commas; a doubled one stands for itself.
-pub(super) fn arguments(machine: InstructionSet, plugin: &Path, folder: &Path) -> Vec<OsString> {
+/// The emulator's own arguments; the plugin's has the name `given` and the path `shared`. QEMU splits it at commas; a doubled one
+/// stands for itself.
+pub(super) fn arguments(machine: InstructionSet, plugin: &Path, given: &str, shared: &Path) -> Vec<OsString> {
     let mut word = doubled_commas(plugin);
-    word.push(",session=");
-    word.push(doubled_commas(folder));
+    word.push(format!(",{given}="));
+    word.push(doubled_commas(shared));
     // A fixed seed: what the emulator makes up for the program (AT_RANDOM) is the same each time.
     let mut arguments: Vec<OsString> =
         ["-cpu", "max", "-seed", "1", "-plugin"].map(OsString::from).into_iter().collect();
@@ -98,7 +99,8 @@ mod tests {
 
     #[test]
     fn commas_in_paths_do_not_split_arguments() {
-        let arguments = arguments(InstructionSet::X86_64, Path::new("/a,b/p.so"), Path::new("/dev/shm/x"));
+        let arguments =
+            arguments(InstructionSet::X86_64, Path::new("/a,b/p.so"), "session", Path::new("/dev/shm/x"));
         assert_eq!(arguments.last(), Some(&OsString::from("/a,,b/p.so,session=/dev/shm/x")));
     }
 }

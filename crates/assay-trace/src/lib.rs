@@ -8,6 +8,7 @@
 
 mod decode;
 mod emulator;
+mod followed;
 mod logged;
 mod notes;
 mod plugin;
@@ -18,6 +19,7 @@ mod refusal;
 mod session;
 pub mod sites;
 
+pub use followed::{FollowedExecution, FollowedRun};
 pub use logged::LogSession;
 pub use plugin::carry as carry_plugin;
 pub use refusal::{Blame, TraceRefusal};

@@ -141,7 +141,7 @@ mod tests {
             std::fs::write(&path, bytes).expect("written");
             find(Some(&path)).map_err(|refusal| refusal.reason)
         };
-        assert!(check(b"\0\0assay-plugin-version=001\0").is_ok());
+        assert!(check(b"\0\0assay-plugin-version=002\0").is_ok());
         let reason = check(b"\0\0assay-plugin-version=000\0").expect_err("older");
         assert!(reason.ends_with("has version 0, but this assay needs version 1"), "{reason}");
         assert!(check(b"assay-plugin-version=xxx").expect_err("none").ends_with("is not a plugin of assay"));
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn the_carried_plugin_is_unpacked_once_and_again_when_it_was_changed() {
         let folder = tempfile::tempdir().expect("a folder");
-        let bytes = b"\0assay-plugin-version=001\0";
+        let bytes = b"\0assay-plugin-version=002\0";
         let path = unpacked(bytes, Some(folder.path())).expect("unpacked");
         assert_eq!(std::fs::read(&path).expect("written"), bytes);
         let first = std::fs::metadata(&path).and_then(|found| found.modified()).expect("its time");

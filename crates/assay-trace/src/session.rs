@@ -51,7 +51,7 @@ impl<O: Observer> TraceSession<O> {
         let folder = new_folder()?;
         let control = make_control(folder.path(), options).map_err(|error| cannot_share(&error))?;
         let mut prefix = vec![emulator.path.into_os_string()];
-        prefix.extend(emulator::arguments(looked.machine, &plugin, folder.path()));
+        prefix.extend(emulator::arguments(looked.machine, &plugin, "session", folder.path()));
         write_prefix(folder.path(), &prefix).map_err(|error| cannot_share(&error))?;
         let script = !looked.interpreter.is_empty();
         prefix.extend(looked.interpreter);

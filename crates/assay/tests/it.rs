@@ -11,6 +11,7 @@ mod doctor;
 mod doctor_experiment;
 mod fit;
 mod folded;
+mod followed;
 mod history;
 mod inputs;
 mod instrument;

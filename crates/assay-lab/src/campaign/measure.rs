@@ -9,7 +9,7 @@ use super::prove;
 use super::scene::Scene;
 use super::start::{self, Met, StartedPrograms};
 use super::steps::{self, CampaignStep, DoneSoFar, StepLimits};
-use super::{examination, inlined, shared, unoptimised, usage};
+use super::{count, examination, inlined, shared, unoptimised, usage};
 use crate::lead::turn;
 use crate::run::lineup::Conditions;
 use crate::run::retake::MeasuringCore;
@@ -268,6 +268,9 @@ impl RunningCampaign<'_, '_> {
         }
         prove::prove(self.prepared, self.scene, &mut started, &mut self.failed)?;
         start::compare_code(self.prepared, &started, &placed, self.scene.ledger)?;
+        if index == 0 {
+            count::follow(self.prepared, &started, &placed, self.scene)?;
+        }
         if let Some(store) = self.examined_in.filter(|_| index == 0) {
             examination::examine(self.prepared, self.placements, &placed, self.scene, store)?;
         }

@@ -2,7 +2,7 @@
 //! by units, grouped by placement.
 
 use super::shared;
-use crate::store::{FailureRow, Ledger, ProcessRow, SampleRow};
+use crate::store::{CampaignInput, FailureRow, Ledger, ProcessRow, SampleRow};
 use anyhow::Result;
 use assay_pure::compare::VisitPlacement;
 use assay_pure::experiment::Experiment;
@@ -12,7 +12,9 @@ use assay_pure::ledger::{CodeFound, Flag, Stage};
 use assay_pure::pulse::{self, OwnCore, narrowed};
 use assay_pure::stats::quantile;
 use assay_pure::stats::rotation::MIN_ROTATIONS;
-use assay_pure::verdict::{Build, CodeIdentity, Observation, ObservedContrast, PairAt, Rotation, Visits};
+use assay_pure::verdict::{
+    Build, CodeIdentity, Observation, ObservedContrast, PairAt, Rotation, SameExecution, Visits,
+};
 use assay_pure::words;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -373,7 +375,7 @@ pub fn contrasts(
     compilers: &[String],
     observed: &Observed,
     failures: &[FailureRow],
-    identical: &HashMap<CodePair, CodeIdentity>,
+    identical: &HashMap<CodePair, KnownCode>,
 ) -> Vec<ObservedContrast> {
     let mut found = Vec::new();
     let pairs = assay_pure::experiment::matrix::contrasts(experiment, compilers);
@@ -391,7 +393,7 @@ pub fn contrasts(
             let CellId { variant, compiler, flags, .. } = candidate;
             let candidate = VariantBuild { variant, compiler, flags };
             let pair = CodePair { candidate, baseline: baseline.variant };
-            contrast.identity = identical.get(&pair).cloned();
+            contrast.identity = identical.get(&pair).map(|known| known.on(&contrast.input));
         }
         found.push(contrast);
     }
@@ -404,7 +406,24 @@ pub fn failed<'a>(failures: &'a [FailureRow], cell: &CellId) -> Option<&'a Failu
     failures.iter().find(|failure| failure.stage != Stage::Count && failure.covers(cell))
 }
 
-/// Are they the same machine code? Absent where it is unknown.
+/// What is known of two variants' machine code.
+#[derive(Clone, Debug)]
+pub struct KnownCode {
+    /// On any input.
+    identity: CodeIdentity,
+    /// What the loops of both execute, by input, where it is the same and proves the sides equivalent.
+    executed: HashMap<String, SameExecution>,
+}
+
+impl KnownCode {
+    fn on(&self, input: &str) -> CodeIdentity {
+        self.executed
+            .get(input)
+            .map_or_else(|| self.identity.clone(), |&same| CodeIdentity::SameExecution(same))
+    }
+}
+
+/// Are they the same machine code, and if not, do they execute the same? Absent where it is unknown.
 ///
 /// # Errors
 /// The ledger cannot be read.
@@ -412,7 +431,8 @@ pub fn identical_code(
     ledger: &Ledger,
     campaign: i64,
     experiment: &Experiment,
-) -> Result<HashMap<CodePair, CodeIdentity>> {
+) -> Result<HashMap<CodePair, KnownCode>> {
+    let inputs = ledger.campaign_inputs(campaign)?;
     let mut found = HashMap::new();
     for process in ledger.processes(campaign)?.into_iter().filter(|process| process.rotation.is_some()) {
         for variant in &experiment.variants {
@@ -431,7 +451,17 @@ pub fn identical_code(
                 CodeFound::Different => CodeIdentity::Different,
                 CodeFound::Unknown => continue,
             };
-            found.insert(pair, identity);
+            let rows = ledger.executions(&process.artifact, &experiment.baseline, &variant.name)?;
+            let of_input = |input: &CampaignInput| {
+                let row =
+                    rows.iter().find(|row| (&row.input, row.windows) == (&input.digest, input.windows))?;
+                let same = SameExecution { looped: row.looped, around: row.around };
+                let proves =
+                    row.same && !experiment.measured_only && same.is_within(experiment.minimum_effect);
+                proves.then(|| (input.name.clone(), same))
+            };
+            let executed = inputs.iter().filter_map(of_input).collect();
+            found.insert(pair, KnownCode { identity, executed });
         }
     }
     Ok(found)

@@ -4,7 +4,7 @@ use super::executed::{CountedSides, Executed, ExecutedSides, FunctionWork, total
 use assay_pure::definitions::ChangedDefinitions;
 use assay_pure::placement::across::{self, CodeChange, FunctionChange, Reached};
 use assay_pure::placement::layout::FunctionPlace;
-use assay_pure::placement::same_loops::{SharedLoop, same_loops_across};
+use assay_pure::placement::same_loops::{ENTRY_STEP, SharedLoop, same_loops_across};
 use assay_pure::stats::margin::Margin;
 use assay_pure::verdict::cause::{Cause, CauseEvidence};
 use assay_pure::verdict::{CodeIdentity, ContrastVerdict, Verdict, attribution};
@@ -113,7 +113,7 @@ fn same_loops_of_changed(
     let changed = changes.iter().filter(|change| change.own == CodeChange::Changed);
     let places: Vec<(u64, u64)> = changed
         .filter_map(|change| Some((change.old.as_ref()?.address, change.new.as_ref()?.address)))
-        .filter(|(old, new)| [old, new].into_iter().all(|address| address % attribution::ENTRY_STEP == 0))
+        .filter(|(old, new)| [old, new].into_iter().all(|address| address % ENTRY_STEP == 0))
         .collect();
     // What cannot be told is no cause.
     let found = same_loops_across(old, new, &places).unwrap_or_default();

@@ -4,8 +4,8 @@
 use super::Ledger;
 use super::ledger::now;
 use super::rows::{
-    AllocationRow, ArtifactRow, BranchTimingRow, CampaignInput, CountRow, FailureRow, IdentityRow, InputRow,
-    NewCampaign, NewSample, ProcessRow, ProvenAnswer, Round,
+    AllocationRow, ArtifactRow, BranchTimingRow, CampaignInput, CountRow, ExecutionRow, FailureRow,
+    IdentityRow, InputRow, NewCampaign, NewSample, ProcessRow, ProvenAnswer, Round,
 };
 use anyhow::Result;
 use assay_pure::ledger::Flag;
@@ -344,6 +344,27 @@ impl Ledger {
         self.write(
             "INSERT OR REPLACE INTO identity (artifact, first, second, verdict, evidence) VALUES (?,?,?,?,?)",
             params![artifact, first, second, found.verdict.word(), found.evidence],
+        )
+    }
+
+    /// Keeps what two variants with the same loops execute on an input.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn put_execution(&self, row: &ExecutionRow) -> Result<()> {
+        self.write(
+            "INSERT OR REPLACE INTO execution (artifact, first, second, input, windows, same, looped, around) \
+             VALUES (?,?,?,?,?,?,?,?)",
+            params![
+                row.artifact,
+                row.first,
+                row.second,
+                row.input,
+                row.windows as i64,
+                row.same,
+                row.looped as i64,
+                row.around as i64
+            ],
         )
     }
 

@@ -15,7 +15,7 @@ pub const APPLICATION_ID: i32 = i32::from_be_bytes(*b"asay");
 const LAST_WITHOUT_ID: i64 = 8;
 
 /// Tables that came with a format; a ledger has those of its own format and of all before.
-const TABLES: [(i64, &[&str]); 5] = [
+const TABLES: [(i64, &[&str]); 6] = [
     (
         1,
         &[
@@ -36,6 +36,7 @@ const TABLES: [(i64, &[&str]); 5] = [
     (3, &["comparison", "comparison_side", "comparison_visit", "comparison_figure", "comparison_code"]),
     (4, &["diary", "diary_session", "diary_entrant", "diary_task", "diary_count"]),
     (6, &["sweep", "sweep_step"]),
+    (17, &["execution"]),
 ];
 
 /// SQLite's header: its first bytes, and where the application id lies in it.

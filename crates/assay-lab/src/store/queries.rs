@@ -3,8 +3,8 @@
 use super::Ledger;
 use super::ledger::{counted, unsigned, word};
 use super::rows::{
-    AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow,
-    IdentityRow, InputRow, ProcessRow, Round,
+    AllocationRow, Answer, ArtifactRow, BranchTimingRow, CampaignInput, CampaignRow, CountRow, ExecutionRow,
+    FailureRow, IdentityRow, InputRow, ProcessRow, Round,
 };
 use anyhow::{Context, Result};
 use assay_pure::ledger::{CodeFound, CountWalk, Stage, Stopped};
@@ -163,6 +163,27 @@ impl Ledger {
             Ok(IdentityRow {
                 verdict: word(row, 0, CodeFound::of)?.expect("the schema wants one"),
                 evidence: row.get(1)?,
+            })
+        })
+    }
+
+    /// What two variants with the same loops execute, by input.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn executions(&self, artifact: &str, first: &str, second: &str) -> Result<Vec<ExecutionRow>> {
+        let sql = "SELECT input, windows, same, looped, around FROM execution \
+                   WHERE artifact = ? AND first = ? AND second = ?";
+        self.rows("what was executed", sql, params![artifact, first, second], |row| {
+            Ok(ExecutionRow {
+                artifact: artifact.to_owned(),
+                first: first.to_owned(),
+                second: second.to_owned(),
+                input: row.get(0)?,
+                windows: unsigned(row, 1)?,
+                same: row.get(2)?,
+                looped: unsigned(row, 3)?,
+                around: unsigned(row, 4)?,
             })
         })
     }

@@ -247,6 +247,27 @@ pub struct IdentityRow {
     pub evidence: String,
 }
 
+/// What two variants with the same loops execute on an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecutionRow {
+    /// Hash of the artifact.
+    pub artifact: String,
+    /// The baseline.
+    pub first: String,
+    /// The other variant.
+    pub second: String,
+    /// Digest of the input.
+    pub input: String,
+    /// Windows that it was cut into.
+    pub windows: u64,
+    /// Their loops execute the same instructions on the same addresses in the same order.
+    pub same: bool,
+    /// Instructions executed in loops and in what they call.
+    pub looped: u64,
+    /// Instructions executed around the loops, by the one that executes more.
+    pub around: u64,
+}
+
 /// What a variant executes on an input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CountRow {

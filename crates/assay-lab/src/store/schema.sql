@@ -125,6 +125,19 @@ CREATE TABLE identity (
     PRIMARY KEY (artifact, first, second)
 );
 
+-- What two variants with the same loops execute on an input.
+CREATE TABLE execution (
+    artifact     TEXT NOT NULL REFERENCES artifact(hash),
+    first        TEXT NOT NULL,
+    second       TEXT NOT NULL,
+    input        TEXT NOT NULL,
+    windows      INTEGER NOT NULL,
+    same         INTEGER NOT NULL,      -- 1: the same instructions on the same addresses in the same order
+    looped       INTEGER NOT NULL,      -- instructions executed in loops and in what they call, by the first
+    around       INTEGER NOT NULL,      -- instructions executed around them, by the one that executes more
+    PRIMARY KEY (artifact, first, second, input, windows)
+);
+
 -- A cell that could not be measured, and why.
 CREATE TABLE failure (
     id           INTEGER PRIMARY KEY,

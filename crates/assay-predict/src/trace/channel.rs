@@ -9,10 +9,12 @@
 //! arguments). The producer moves [`head::CURSOR`] after each word, counts full chunks in [`head::FILLED`] and waits when
 //! the lab is a whole ring behind; so nothing that was executed is lost, whatever ends the process, and memory is bounded.
 
+pub mod followed;
+
 /// First word of both files.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"assayemu");
 /// Version of this layout; lab and plugin must agree.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// What the plugin's file contains, so that its version is known before it is loaded: this, then three decimal digits.
 pub const VERSION_LABEL: &str = "assay-plugin-version=";
 /// Name of the control file in the session's folder.

@@ -120,13 +120,33 @@ fn places<'a>(symbols: impl Iterator<Item = impl object::ObjectSymbol<'a>>) -> V
 /// # Errors
 /// The file is no 64-bit ELF file, or has nothing to load.
 pub fn image_base(elf: &[u8]) -> Result<u64, LayoutError> {
+    lowest(elf, |_| true, |begin, file_offset| begin.wrapping_sub(file_offset))
+}
+
+/// The link-time address of the first segment that is executed.
+///
+/// # Errors
+/// The file is no ELF file, or has no such segment.
+pub fn first_code(elf: &[u8]) -> Result<u64, LayoutError> {
+    lowest(elf, |flags| flags.contains(object::elf::PF_X), |begin, _| begin)
+}
+
+/// The lowest of what is made of the addresses and file offsets of loaded segments with the flags that are wanted.
+fn lowest(
+    elf: &[u8],
+    is_wanted: impl Fn(object::elf::ProgramFlags) -> bool,
+    of: impl Fn(u64, u64) -> u64,
+) -> Result<u64, LayoutError> {
     let broken = |error: object::Error| LayoutError::NotElf(error.to_string());
     let header = object::elf::FileHeader64::<object::Endianness>::parse(elf).map_err(broken)?;
     let endian = header.endian().map_err(broken)?;
     let segments = header.program_headers(endian, elf).map_err(broken)?;
-    let loaded = segments.iter().filter(|segment| segment.p_type(endian) == object::elf::PT_LOAD);
-    loaded
-        .map(|segment| segment.p_vaddr(endian).wrapping_sub(segment.p_offset(endian)))
+    segments
+        .iter()
+        .filter(|segment| {
+            segment.p_type(endian) == object::elf::PT_LOAD && is_wanted(segment.p_flags(endian))
+        })
+        .map(|segment| of(segment.p_vaddr(endian), segment.p_offset(endian)))
         .min()
         .ok_or(LayoutError::NoCode)
 }

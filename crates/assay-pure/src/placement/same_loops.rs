@@ -20,6 +20,9 @@ use super::identity::{Identity, same_code_at};
 use super::layout::LayoutError;
 use iced_x86::{FlowControl, Instruction, OpKind};
 
+/// Functions are moved by multiples of this, bytes.
+pub const ENTRY_STEP: u64 = 16;
+
 /// Bytes of a constant that are compared.
 const CONSTANT_BYTES: u64 = 64;
 
@@ -95,22 +98,51 @@ fn common(
     in_common: &dyn InCommon,
 ) -> Option<Vec<SharedLoop>> {
     let (first, second) = (Disassembly::decode(image, a).ok()?, Disassembly::decode(other, b).ok()?);
+    let pairs = paired(&first, &second, in_common)?;
+    Some(pairs.iter().map(|(one, other)| shared(one, other)).collect())
+}
+
+/// The loops of two functions side by side, if all are the same.
+fn paired<'c>(
+    first: &'c Disassembly,
+    second: &'c Disassembly,
+    in_common: &dyn InCommon,
+) -> Option<Vec<(LoopSide<'c>, LoopSide<'c>)>> {
     let indirect = |code: &Disassembly| {
         code.undecodable.is_some()
             || code.steps.iter().any(|step| step.instruction.flow_control() == FlowControl::IndirectBranch)
     };
-    let (loops, others) = (outermost(&first), outermost(&second));
-    if loops.is_empty() || loops.len() != others.len() || indirect(&first) || indirect(&second) {
+    let (loops, others) = (outermost(first), outermost(second));
+    if loops.is_empty() || loops.len() != others.len() || indirect(first) || indirect(second) {
         return None;
     }
-    let pair = |(one, other): (&LoopSteps, &LoopSteps)| {
-        pair(&LoopSide::new(&first, one), &LoopSide::new(&second, other), in_common)
-    };
-    loops.iter().zip(&others).map(pair).collect()
+    let sides = |(one, other)| (LoopSide::new(first, one), LoopSide::new(second, other));
+    let pairs: Vec<_> = loops.into_iter().zip(others).map(sides).collect();
+    pairs.iter().all(|(one, other)| is_same(one, other, in_common)).then_some(pairs)
+}
+
+/// The loops of two functions of one file, at the link-time addresses `a` and `b`, if all are the same: the numbers of their
+/// instructions in either function.
+pub(super) struct LoopsOfBoth {
+    pub first: Disassembly,
+    pub second: Disassembly,
+    /// Of each loop, all that it may execute, padding too.
+    pub steps: Vec<(LoopSteps, LoopSteps)>,
+    pub shared: Vec<SharedLoop>,
+}
+
+impl LoopsOfBoth {
+    pub(super) fn find(elf: &[u8], image: &LinkedImage<'_>, a: u64, b: u64) -> Option<LoopsOfBoth> {
+        let (first, second) = (Disassembly::decode(image, a).ok()?, Disassembly::decode(image, b).ok()?);
+        let pairs = paired(&first, &second, &OneFile { elf, image })?;
+        let shared = pairs.iter().map(|(one, other)| shared(one, other)).collect();
+        let steps = pairs.into_iter().map(|(one, other)| (one.circle, other.circle)).collect();
+        Some(LoopsOfBoth { first, second, steps, shared })
+    }
 }
 
 /// The instructions of a loop, by their numbers in the function, in the order of their addresses.
-type LoopSteps = Vec<usize>;
+pub(super) type LoopSteps = Vec<usize>;
 
 /// Loops that are in no other, in their order.
 fn outermost(code: &Disassembly) -> Vec<LoopSteps> {
@@ -163,15 +195,15 @@ fn reached(next: &[Vec<usize>], start: usize) -> Vec<bool> {
 /// A loop of one of the functions.
 struct LoopSide<'c> {
     code: &'c Disassembly,
-    circle: &'c LoopSteps,
+    circle: LoopSteps,
     /// Its instructions that are not padding.
     executed: Vec<usize>,
 }
 
 impl<'c> LoopSide<'c> {
-    fn new(code: &'c Disassembly, circle: &'c LoopSteps) -> Self {
+    fn new(code: &'c Disassembly, circle: LoopSteps) -> Self {
         let is_executed = |step: &usize| !is_padding(&code.steps[*step].instruction);
-        Self { code, circle, executed: circle.iter().copied().filter(is_executed).collect() }
+        Self { code, executed: circle.iter().copied().filter(is_executed).collect(), circle }
     }
 
     fn begin(&self) -> u64 {
@@ -269,10 +301,13 @@ fn same_constant(a: (&LinkedImage<'_>, u64), b: (&LinkedImage<'_>, u64), most: u
     })
 }
 
-fn pair(a: &LoopSide<'_>, b: &LoopSide<'_>, in_common: &dyn InCommon) -> Option<SharedLoop> {
+fn is_same(a: &LoopSide<'_>, b: &LoopSide<'_>, in_common: &dyn InCommon) -> bool {
     let same = |(x, y): (&usize, &usize)| step((a, *x), (b, *y), in_common);
-    let all = a.executed.len() == b.executed.len() && a.executed.iter().zip(&b.executed).all(same);
-    all.then(|| SharedLoop { first: a.begin(), second: b.begin(), instructions: a.executed.len() })
+    a.executed.len() == b.executed.len() && a.executed.iter().zip(&b.executed).all(same)
+}
+
+fn shared(a: &LoopSide<'_>, b: &LoopSide<'_>) -> SharedLoop {
+    SharedLoop { first: a.begin(), second: b.begin(), instructions: a.executed.len() }
 }
 
 /// Whether two instructions do the same.

@@ -9,12 +9,9 @@ use super::observed::{ObservedContrast, PairAt};
 use super::profile::{OffsetEffect, RotationTimes, offset_effects, predicted_placement, rotation_times};
 use super::wording::{percent, span};
 use crate::placement::layout::LINE_BYTES;
-use crate::placement::same_loops::SharedLoop;
+use crate::placement::same_loops::{ENTRY_STEP, SharedLoop};
 use crate::stats::margin::Margin;
 use crate::words::{fraction, list};
-
-/// Functions are moved by multiples of this, bytes.
-pub const ENTRY_STEP: u64 = 16;
 
 /// ln(as built) = ln(code) + ln(placement).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,7 +119,7 @@ fn offset_evidence(contrast: &ObservedContrast, at: &PairAt) -> Option<String> {
 pub fn identical_code(contrast: &ObservedContrast) -> Option<CauseEvidence> {
     let (candidate, baseline) = contrast.between().names();
     let evidence = match contrast.identity.as_ref()? {
-        CodeIdentity::Different | CodeIdentity::SameLoops(_) => return None,
+        CodeIdentity::Different | CodeIdentity::SameLoops(_) | CodeIdentity::SameExecution(_) => return None,
         CodeIdentity::SameCode => {
             let evidence = format!(
                 "after relocation the machine code of {candidate} and {baseline} is the same: what differs between them is the data that they work on, placement or noise"

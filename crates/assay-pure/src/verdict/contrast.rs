@@ -145,7 +145,7 @@ pub struct ContrastVerdict {
     pub rotations_needed: Option<u32>,
     /// Seconds of measuring still missing for `rotations_needed`, where the cost of a rotation is known.
     pub seconds_needed: Option<f64>,
-    /// Both sides are the same machine code on the same data: the verdict is no estimate.
+    /// Both sides execute the same on the same data: the verdict is no estimate.
     pub proven: bool,
     /// More rotations are not needed: the verdict is not `undecided`.
     pub decided: bool,

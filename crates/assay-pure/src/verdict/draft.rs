@@ -7,7 +7,6 @@
 use super::as_built::judge_as_built;
 use super::decide::{DecidedEstimate, decide};
 use super::effect::{CodeObservations, code_effect, observe};
-use super::identity::CodeIdentity;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
 use crate::stats::StatsError;
@@ -39,7 +38,7 @@ pub(super) fn draft_all(contrasts: &[ObservedContrast], options: &VerdictOptions
     let family: Vec<bool> = effects
         .iter()
         .zip(contrasts)
-        .map(|(effect, contrast)| effect.is_ok() || contrast.identity != Some(CodeIdentity::Proven))
+        .map(|(effect, contrast)| effect.is_ok() || !contrast.is_proven())
         .collect();
     let levels = levels(&effects, &family, options);
     let plain_alpha = 1.0 - options.confidence;

@@ -9,7 +9,6 @@ use super::build::Side;
 use super::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use super::decide::{DecidedEstimate, as_built_says};
 use super::draft::{Draft, draft_all};
-use super::identity::CodeIdentity;
 use super::input_dependence::{InputDependence, input_cause, input_dependence};
 use super::modes;
 use super::observed::ObservedContrast;
@@ -104,7 +103,7 @@ fn settle(
     options: &VerdictOptions,
 ) -> ContrastVerdict {
     let contradiction = reasons::identical_contradiction(contrast, &found);
-    found.proven = contrast.identity == Some(CodeIdentity::Proven) && contradiction.is_none();
+    found.proven = contrast.is_proven() && contradiction.is_none();
     let noise = if found.proven {
         found.verdict = Verdict::Equivalent;
         None

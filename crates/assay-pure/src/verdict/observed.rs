@@ -73,11 +73,16 @@ pub struct ObservedContrast {
     pub rotations: Vec<Rotation>,
     /// What the visits were.
     pub visits: Visits,
-    /// Whether both sides are the same machine code after relocation, where that is known.
+    /// What comparing their machine code, and what it executes, found, where that is known.
     pub identity: Option<CodeIdentity>,
 }
 
 impl ObservedContrast {
+    /// Whether both sides are equivalent whatever was measured.
+    pub fn is_proven(&self) -> bool {
+        self.identity.as_ref().is_some_and(CodeIdentity::proves)
+    }
+
     /// Whether offsets are those of the variants' entries.
     pub fn has_entries(&self) -> bool {
         self.visits == Visits::Process

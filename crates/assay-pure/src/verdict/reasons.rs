@@ -9,7 +9,7 @@ use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
 use super::profile::{offsets_visited, rotation_times, without_slowest_offset};
 use super::wording::{more_or_less, percent, span};
-use crate::words::{asked, confidence, fraction, list, sentence};
+use crate::words::{asked, confidence, count, fraction, list, sentence};
 
 /// All reasons of one contrast; `controls` are the reasons of those controls that took the verdict back.
 pub(super) fn of(
@@ -19,7 +19,7 @@ pub(super) fn of(
     options: &VerdictOptions,
     controls: Vec<String>,
 ) -> Vec<String> {
-    let mut reasons = if found.proven { vec![proven(found)] } else { Vec::new() };
+    let mut reasons = if found.proven { vec![proven(contrast, found)] } else { Vec::new() };
     if !found.proven || draft.effect.is_ok() {
         reasons.push(code(found, draft, options));
     }
@@ -38,8 +38,15 @@ pub(super) fn of(
 }
 
 /// What needs no samples.
-fn proven(found: &ContrastVerdict) -> String {
+fn proven(contrast: &ObservedContrast, found: &ContrastVerdict) -> String {
     let (candidate, baseline) = found.between().names();
+    if let Some(CodeIdentity::SameExecution(executed)) = &contrast.identity {
+        return format!(
+            "On the whole input the loops of {candidate} and {baseline} execute the same {} instructions in the same order on the same addresses, so they are equivalent by proof. What either executes around its loops is {} of that.",
+            count(executed.looped),
+            fraction(executed.share())
+        );
+    }
     format!(
         "{candidate} and {baseline} are the same machine code on the same data, so they are equivalent by proof. The proof covers the functions, what they call and the data of the program that they refer to."
     )
@@ -162,10 +169,11 @@ pub(super) fn identical_contradiction(
     let contradicts = same && found.verdict.is_difference();
     contradicts.then(|| {
         format!(
-            "The rotations call {} {} than {}, but both are the same machine code: the difference must be placement that the rotations did not even out, so no verdict is given.",
+            "The rotations call {} {} than {}, but both {}: the difference must be placement that the rotations did not even out, so no verdict is given.",
             found.between().name(Side::Candidate),
             found.verdict.word(),
-            found.between().name(Side::Baseline)
+            found.between().name(Side::Baseline),
+            contrast.identity.as_ref().map_or("", CodeIdentity::in_common)
         )
     })
 }

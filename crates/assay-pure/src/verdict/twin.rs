@@ -16,7 +16,6 @@
 use super::build::Side;
 use super::contrast::RatioInterval;
 use super::decide::decide;
-use super::identity::CodeIdentity;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
 use super::profile::{RotationTimes, rotation_times};
@@ -85,9 +84,8 @@ pub struct TwinControl {
 pub fn twin_control(contrasts: &[ObservedContrast], options: &VerdictOptions) -> TwinControl {
     // What was not measured for a proof has no rotations to compare, and must not take theirs from the others.
     let rotations = |contrast: &ObservedContrast| rotation_times(contrast, Side::Baseline).len();
-    let is_measured = |contrast: &&ObservedContrast| {
-        contrast.identity != Some(CodeIdentity::Proven) || rotations(contrast) >= MIN_TWIN_ROTATIONS
-    };
+    let is_measured =
+        |contrast: &&ObservedContrast| !contrast.is_proven() || rotations(contrast) >= MIN_TWIN_ROTATIONS;
     let contrasts: Vec<&ObservedContrast> = contrasts.iter().filter(is_measured).collect();
     let contrasts = contrasts.as_slice();
     let groups = groups(contrasts);

@@ -65,12 +65,14 @@ struct Found<'a> {
     verdict: Verdict,
     code: Option<RatioInterval>,
     proven: bool,
+    same_code: bool,
 }
 
 impl Found<'_> {
     fn change(&self) -> String {
         match (self.proven, self.code) {
-            (true, _) => ", same machine code".into(),
+            (true, _) if self.same_code => ", same machine code".into(),
+            (true, _) => ", same loops executed".into(),
             (false, Some(code)) => format!(", {}", code.change()),
             (false, None) => String::new(),
         }
@@ -144,6 +146,7 @@ impl Brief {
                 verdict: contrast.verdict,
                 code: contrast.code,
                 proven: contrast.proven,
+                same_code: contrast.is_same_code(),
             });
             found.collect()
         };
@@ -172,7 +175,7 @@ impl Brief {
             .filter_map(|found| {
                 let (code, proven) = (found.code, found.proven);
                 let (who, place) = (candidate, found.benchmark.as_str());
-                Some(Found { who, place, verdict: found.verdict?, code, proven })
+                Some(Found { who, place, verdict: found.verdict?, code, proven, same_code: true })
             })
             .collect();
         let gate = match &page.gate {

@@ -2,7 +2,7 @@
 
 use assay_pure::experiment::Axis;
 use assay_pure::verdict::{
-    AsBuiltSays, Build, CauseEvidence, ContrastModes, Dependence, RatioInterval, TwinVerdict, Verdict,
+    AsBuiltSays, Build, Cause, CauseEvidence, ContrastModes, Dependence, RatioInterval, TwinVerdict, Verdict,
 };
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +50,7 @@ pub struct PageContrast {
     pub placement_ratio: Option<f64>,
     /// On the code effect.
     pub verdict: Verdict,
-    /// Both sides are the same machine code on the same data: `equivalent` is no estimate.
+    /// Both sides execute the same on the same data: `equivalent` is no estimate.
     #[serde(default)]
     pub proven: bool,
     /// What the as-built comparison amounts to beside the verdict.
@@ -107,6 +107,11 @@ impl PageContrast {
             Some(build) => (&build.compiler, &build.flags),
             None => (&self.compiler, &self.flags),
         }
+    }
+
+    /// Whether both sides are the same machine code, as a cause says.
+    pub fn is_same_code(&self) -> bool {
+        self.causes.iter().any(|cause| cause.cause == Cause::IdenticalCode)
     }
 
     /// Rotations still missing for a decision, at least 1; none where that is not known.
