@@ -308,10 +308,10 @@ mod tests {
         let text = render_status(&shown, 1090.0, 120, false);
         assert_eq!(
             text,
-            "sums: 1 of 3 jobs over, 1 waiting for a machine; up to 60 s of measuring left, from when the last one has a \
+            "sums: 1 of 3 jobs over, 1 waiting for a machine; up to 1 min of measuring left, from when the last one has a \
              machine.\n\n\
-             zen4     job 7 measures on n1, for 90 s; 3 rounds, 20 s of 60 s of measuring\n\
-             skylake  job 7 ended; 3 rounds, 60 s of 60 s of measuring; in the ledger\n\
+             zen4     job 7 measures on n1, for 1 min 30 s; 3 rounds, 20 s of 1 min of measuring\n\
+             skylake  job 7 ended; 3 rounds, 1 min of 1 min of measuring; in the ledger\n\
              arm      job 7 waits (Resources); nothing is measured yet\n\n\
              Their files: /lab/shards/sums-1\n"
         );

@@ -21,6 +21,7 @@ mod programs;
 mod robust;
 mod serve;
 mod several;
+mod shards;
 mod shipped;
 mod sites;
 mod slurm;

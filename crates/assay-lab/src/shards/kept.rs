@@ -157,7 +157,7 @@ pub(super) fn folders(folder: &Path) -> Vec<PathBuf> {
     let inside = places.iter().filter_map(|place| std::fs::read_dir(place).ok()).flatten().flatten();
     let mut found: Vec<PathBuf> =
         inside.map(|entry| entry.path()).filter(|path| path.join(KEPT).is_file()).collect();
-    // Its second of birth ends the name, so that two of one second of a coarse clock keep their order.
+    // Of two written in one tick of the clock, the later has the later second in its name.
     found.sort_by_key(|path| {
         let modified = std::fs::metadata(path.join(KEPT)).and_then(|facts| facts.modified()).ok();
         (modified, path.clone())

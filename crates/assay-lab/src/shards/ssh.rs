@@ -163,8 +163,8 @@ impl Cluster for Ssh {
     fn cancel(&self, job: &str) -> Result<(), String> {
         let Some((host, process)) = job.split_once('/') else { return Ok(()) };
         let number = process.split(':').next().unwrap_or_default();
-        // The whole session: the shell alone would leave what it started.
-        let script = format!("{}if is {}; then kill -TERM -- -{number}; fi\n", IS, quoted(process));
+        // All that the shell started, too. Debian's sh takes no `--` before the number.
+        let script = format!("{}if is {}; then kill -TERM -{number}; fi\n", IS, quoted(process));
         self.ask(host, &script).map(|_| ()).map_err(|why| format!("{host}: {why}"))
     }
 

@@ -139,7 +139,10 @@ fn merge(
         Ok(merged) => merged,
         Err(error) => return Some(format!("{error:#}")),
     };
-    tell(&format!("{}: {} added", shard.title(), words::plural(merged.samples, "sample")));
+    // Comparisons have visits instead.
+    let what =
+        if merged.samples > 0 { words::plural(merged.samples, "sample") } else { "its ledger is".into() };
+    tell(&format!("{}: {what} added", shard.title()));
     if let Err(error) = std::fs::write(shard.file("merged"), format!("{}\n", merged.samples)) {
         tell(&format!("{}: cannot note that it was added: {error}", shard.title()));
     }
