@@ -4,7 +4,8 @@
 use super::robust::lab::{Lab, Running, SLOW, Said};
 use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn script(lab: &Lab, name: &str, text: &str) -> PathBuf {
@@ -30,7 +31,7 @@ fn on(lab: &Lab, words: &[&str]) -> Running {
 
 /// A verb that knows no ledger.
 fn said(lab: &Lab, verb: &str, words: &[&str]) -> Said {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_assay"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.arg(verb).args(words).current_dir(lab.file("")).env("COLUMNS", "180").env("NO_COLOR", "1");
     Running::start(command).wait()
 }
@@ -152,8 +153,57 @@ fn a_shard_is_added_once_and_none_of_another_version() {
     let refused = on(&lab, &["--per", "skylake", "--resume"]).wait();
     refused.assert_code(1);
     refused.assert_errors(&["it was measured by assay 9.9.9, not by", "assay merge"]);
-    assert!(refused.page.contains("skylake refused: it was measured by assay 9.9.9"), "{refused:?}");
+    assert!(refused.page.contains("skylake not added: it was measured by assay 9.9.9"), "{refused:?}");
     assert_eq!(lab.count("SELECT count(*) FROM campaign"), 1);
+}
+
+#[test]
+fn a_full_shared_folder_costs_the_shard_and_with_room_again_it_goes_on() {
+    let Some(mut lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
+    lab.edit(|text| text.replace("budget = 5", "budget = 1"));
+    with_hosts(&lab, "");
+    let place = lab.file("shared");
+    std::fs::create_dir_all(&place).expect("a folder");
+    let Some(_disk) = Disk::mount(&place, "600k") else { return };
+    lab.keep_ledger_in(place.join("ledger.db"));
+    let full = on(&lab, &["--per", "zen3"]).wait();
+    assert_ne!(full.code, Some(0), "{full:?}");
+    assert!(
+        full.page.contains("zen3 no answer") || full.page.contains("zen3 not added: the disk"),
+        "{full:?}"
+    );
+    assert!(full.errors.contains("is there room in") || full.errors.contains("No space left"), "{full:?}");
+    lab.assert_ledger_is_whole();
+    assert!(Disk::grow(&place, "64m"), "it can grow");
+    on(&lab, &["--per", "zen3", "--resume"]).wait().assert_code(0);
+    assert_eq!(lab.count("SELECT count(*) FROM campaign WHERE stopped_because <> 'interrupted'"), 1);
+    lab.assert_ledger_is_whole();
+}
+
+/// A file system of its own, gone with the test.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn mount(place: &Path, size: &str) -> Option<Disk> {
+        let size = format!("size={size}");
+        let ran = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(place).output();
+        if ran.is_ok_and(|ran| ran.status.success()) {
+            return Some(Disk(place.to_owned()));
+        }
+        eprintln!("skipped: a small file system cannot be mounted here (it takes root)");
+        None
+    }
+
+    fn grow(place: &Path, size: &str) -> bool {
+        let size = format!("remount,size={size}");
+        Command::new("mount").args(["-o", &size]).arg(place).status().is_ok_and(|status| status.success())
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
 }
 
 #[test]

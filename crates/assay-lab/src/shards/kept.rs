@@ -62,9 +62,11 @@ impl Shard {
         let text = std::fs::read(self.log()).unwrap_or_default();
         let text = String::from_utf8_lossy(&text).into_owned();
         let last = text.lines().rev().find(|line| !line.trim().is_empty());
-        last.map_or("it printed nothing".to_owned(), |line| {
-            line.trim().trim_start_matches("assay: ").to_owned()
-        })
+        match last {
+            Some(line) => line.trim().trim_start_matches("assay: ").to_owned(),
+            // Even of a failed start a shell says why; only a full disk says nothing.
+            None => format!("it printed nothing; is there room in {}?", self.folder.display()),
+        }
     }
 
     pub(super) fn words(&self) -> &[String] {

@@ -137,7 +137,7 @@ fn answers(name: &str, verb: &str, ends: &[Waited]) -> String {
     let mut cpus: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for one in ends {
         let (ink, text) = match (answer(one, verb), &one.unmerged) {
-            (_, Some(why)) => (Ink::Doubt, format!("refused: {why}")),
+            (_, Some(why)) => (Ink::Doubt, format!("not added: {why}")),
             (Ok((cpu, brief)), None) => {
                 cpus.entry(&one.shard.feature).or_default().insert(cpu.clone());
                 (brief.tone.ink(), format!("{cpu}: {}", brief.whole))
