@@ -78,6 +78,8 @@ pub struct CampaignRequest {
     pub compilers: Vec<String>,
     /// Seed of the plan, instead of the file's.
     pub seed: Option<u64>,
+    /// It is one of so many parts of a question, each measured on its own: budget and error are shared out.
+    pub one_of: u32,
     /// Nothing is decided by proof.
     pub measured_only: bool,
     /// The variants are examined before they are measured.
@@ -117,6 +119,12 @@ impl CampaignRequest {
         }
         if let Some(budget) = self.budget {
             experiment.budget_seconds = budget;
+        }
+        if self.one_of > 1 {
+            // By Bonferroni's inequality all parts together then err no more often than the whole would.
+            let parts = f64::from(self.one_of);
+            experiment.budget_seconds /= parts;
+            experiment.confidence = 1.0 - (1.0 - experiment.confidence) / parts;
         }
         if !self.inputs.is_empty() {
             let names: Vec<String> = experiment.inputs.iter().map(|input| input.name.clone()).collect();

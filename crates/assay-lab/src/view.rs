@@ -11,7 +11,7 @@ mod state;
 pub use list::{Judge, ListRequest, known_answer, list};
 pub use lookup::{Newest, experiment_named, named, named_in_ledger, newest};
 pub use pages::AnyPage;
-pub use state::{MeasurementState, is_measured, state};
+pub use state::{MeasurementState, budget_and_advance, is_measured, state};
 
 use crate::campaign::compose::facts_of;
 use crate::campaign::observe::{self, Observed};

@@ -18,6 +18,7 @@ mod limits;
 mod manual;
 mod merge;
 mod new;
+mod on;
 mod picture;
 mod plan;
 mod reads;
@@ -28,6 +29,7 @@ mod serve;
 mod sites;
 mod stages;
 mod stat;
+mod status;
 mod sweep;
 mod trace;
 mod version;
@@ -79,6 +81,8 @@ enum Verb {
     Export(export::ExportArguments),
     Import(import::ImportArguments),
     Merge(merge::MergeArguments),
+    Status(status::StatusArguments),
+    Cancel(status::CancelArguments),
     Layout(layout::LayoutArguments),
     Limits(limits::LimitsArguments),
     Sites(sites::SitesArguments),
@@ -126,6 +130,8 @@ pub fn main(plugin: &'static [u8], commit: Option<&'static str>) -> ExitCode {
         Verb::Export(arguments) => export::run(arguments),
         Verb::Import(arguments) => import::run(arguments),
         Verb::Merge(arguments) => merge::run(arguments),
+        Verb::Status(arguments) => status::run(arguments),
+        Verb::Cancel(arguments) => status::cancel(arguments),
         Verb::Layout(arguments) => layout::run(arguments),
         Verb::Limits(arguments) => limits::run(arguments),
         Verb::Sites(arguments) => sites::run(arguments),

@@ -22,6 +22,7 @@ mod programs;
 mod robust;
 mod serve;
 mod several;
+mod shards;
 mod shipped;
 mod sites;
 mod slurm;

@@ -1,65 +1,63 @@
-//! Slurm, as its users speak to it: sbatch and squeue. What a site demands of a job (partition, account, time) is said as for
-//! any other job, by sbatch's own variables such as `SBATCH_PARTITION`.
+//! Slurm, as its users speak to it: sbatch, squeue, scancel. A job gets a node of its own, and begins again where the node
+//! fails. What a site demands of a job (partition, account, time) is said as for any other job, by sbatch's own variables such
+//! as `SBATCH_PARTITION`.
 
+use super::cluster::{Cluster, ClusterJob, JobState, Sight};
 use crate::lead::Unable;
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// One job.
+/// The Slurm that this machine belongs to.
 #[derive(Clone, Copy, Debug)]
-pub struct SlurmJob<'a> {
-    /// As `squeue` shows it.
-    pub name: &'a str,
-    /// What the node must have: a feature, or an expression of them.
-    pub feature: &'a str,
-    /// Where the job's output goes.
-    pub log: &'a Path,
-    /// What a shell does on the node.
-    pub script: &'a str,
-}
+pub struct Slurm;
 
-/// What is under way.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum JobState {
-    /// For this reason.
-    Waiting(String),
-    /// On this node.
-    Running(String),
-}
+impl Cluster for Slurm {
+    fn hand_in(&self, job: &ClusterJob<'_>) -> Result<String> {
+        let cannot = |why: String| Unable(format!("Slurm did not take the job for {}: {why}", job.feature));
+        let mut sbatch = Command::new("sbatch");
+        sbatch
+            .args(["--parsable", "--exclusive", "--requeue", "--open-mode=append"])
+            .arg(format!("--job-name={}", job.name))
+            .arg(format!("--constraint={}", job.feature))
+            .arg(format!("--output={}", job.log.display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = sbatch.spawn().map_err(|error| {
+            Unable(format!(
+                "cannot start sbatch ({error}): --on slurm is for a machine from which Slurm takes jobs"
+            ))
+        })?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // One that ends before it has read all says why itself.
+            let _ = stdin.write_all((job.script)(&Sight::default()).as_bytes());
+        }
+        let ran = child.wait_with_output().map_err(|error| cannot(error.to_string()))?;
+        if !ran.status.success() {
+            return Err(cannot(String::from_utf8_lossy(&ran.stderr).trim().to_owned()).into());
+        }
+        let printed = String::from_utf8_lossy(&ran.stdout);
+        number(&printed).ok_or_else(|| cannot(format!("sbatch printed `{}`", printed.trim())).into())
+    }
 
-/// Hands a job in and returns its number. It gets a node of its own, and begins anew where the node fails.
-///
-/// # Errors
-/// [`Unable`]: there is no Slurm, or it refuses the job.
-pub fn submit(job: SlurmJob<'_>) -> Result<String> {
-    let cannot = |why: String| Unable(format!("Slurm did not take the job for {}: {why}", job.feature));
-    let mut sbatch = Command::new("sbatch");
-    sbatch
-        .args(["--parsable", "--exclusive", "--requeue", "--open-mode=append"])
-        .arg(format!("--job-name={}", job.name))
-        .arg(format!("--constraint={}", job.feature))
-        .arg(format!("--output={}", job.log.display()))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut child = sbatch.spawn().map_err(|error| {
-        Unable(format!(
-            "cannot start sbatch ({error}): --on slurm is for a machine from which Slurm takes jobs"
-        ))
-    })?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // One that ends before it has read all says why itself.
-        let _ = stdin.write_all(job.script.as_bytes());
+    fn look(&self, jobs: &[&str]) -> BTreeMap<String, JobState> {
+        let queue = queue();
+        let known = jobs.iter().filter_map(|job| match &queue {
+            Ok(queue) => Some(((*job).to_owned(), queue.get(*job)?.clone())),
+            // It may be starting again.
+            Err(why) => Some(((*job).to_owned(), JobState::Unknown(format!("Slurm does not answer: {why}")))),
+        });
+        known.collect()
     }
-    let ran = child.wait_with_output().map_err(|error| cannot(error.to_string()))?;
-    if !ran.status.success() {
-        return Err(cannot(String::from_utf8_lossy(&ran.stderr).trim().to_owned()).into());
+
+    fn cancel(&self, job: &str) -> Result<(), String> {
+        let ran = Command::new("scancel").arg(job).output().map_err(|error| format!("scancel: {error}"))?;
+        let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
+        // A number that is no longer known has ended.
+        if ran.status.success() || said.contains("Invalid job id") { Ok(()) } else { Err(said) }
     }
-    let printed = String::from_utf8_lossy(&ran.stdout);
-    number(&printed).ok_or_else(|| cannot(format!("sbatch printed `{}`", printed.trim())).into())
 }
 
 /// "12;cluster" is 12.
@@ -68,16 +66,8 @@ fn number(printed: &str) -> Option<String> {
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then(|| number.to_owned())
 }
 
-/// Takes a job back; one that has ended stays as it is.
-pub fn cancel(number: &str) {
-    let _ = Command::new("scancel").arg(number).stderr(Stdio::null()).status();
-}
-
 /// The user's jobs that have not ended, by their numbers.
-///
-/// # Errors
-/// Slurm does not answer, in its own words: it may be starting again.
-pub fn queue() -> Result<BTreeMap<String, JobState>, String> {
+fn queue() -> Result<BTreeMap<String, JobState>, String> {
     let ran = Command::new("squeue").args(["--me", "--noheader", "--format=%i|%T|%r|%N"]).output();
     let ran = ran.map_err(|error| format!("squeue: {error}"))?;
     if !ran.status.success() {

@@ -95,6 +95,15 @@ impl Ledger {
         self.row("a campaign's version", sql, [campaign], |row| row.get(0))
     }
 
+    /// The versions of assay that measured what is here.
+    ///
+    /// # Errors
+    /// The ledger cannot be read.
+    pub fn versions(&self) -> Result<Vec<String>> {
+        let sql = "SELECT assay_version FROM campaign UNION SELECT assay_version FROM comparison";
+        self.rows("the versions of assay", sql, [], |row| row.get(0))
+    }
+
     /// How far a campaign has come; of sweeps the same of all their campaigns.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ pub struct MeasurementState {
 pub fn state(ledger: &Ledger, row: &KeptRow, now: f64) -> Result<MeasurementState> {
     let parts = parts(ledger, row)?;
     // A diary's sentence is of its last session, a sweep's of all its steps.
-    let shown = if row.kind == Kept::Diary { parts.last().cloned() } else { Some(together(&parts)) };
+    let shown = if row.kind == Kept::Diary { parts.last().copied() } else { Some(together(&parts)) };
     let shown = shown.unwrap_or_default();
     let doing = if row.stopped.is_none() { doing(ledger, row, &shown)? } else { None };
     Ok(told(row.stopped, &shown, &parts, doing, now))
@@ -136,6 +136,16 @@ pub fn is_measured(ledger: &Ledger, rows: &[KeptRow], now: f64) -> Result<bool> 
         }
     }
     Ok(false)
+}
+
+/// The seconds of measuring that a thing may take, where its ledger says so, and how far it has come; of a diary its last session.
+///
+/// # Errors
+/// The ledger cannot be read.
+pub fn budget_and_advance(ledger: &Ledger, row: &KeptRow) -> Result<(Option<f64>, Advance)> {
+    let parts = parts(ledger, row)?;
+    let advance = if row.kind == Kept::Diary { parts.last().copied() } else { Some(together(&parts)) };
+    Ok((plan(ledger, row)?.budget, advance.unwrap_or_default()))
 }
 
 /// All samples of a thing, or visits of a comparison.

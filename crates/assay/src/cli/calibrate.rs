@@ -239,6 +239,7 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<PairT
         inputs: Vec::new(),
         compilers: run.asked.iter().cloned().collect(),
         seed: Some(run.seed),
+        one_of: 1,
         measured_only: arguments.no_proof,
         examine: false,
         source: campaign::CountingSource::Best,

@@ -2,6 +2,7 @@
 
 use super::gates::{GivenGates, gates};
 use super::help::{OUTPUT, STORAGE};
+use super::on::{OnArguments, SharedQuestion};
 use super::picture::PictureArguments;
 use super::run::{StoragePaths, positive};
 use super::{DONE, FAILED, UNABLE, reads, screen};
@@ -112,6 +113,8 @@ pub struct CompareArguments {
     #[arg(long, help_heading = OUTPUT, value_name = "COMPARISON", num_args = 0..=1, default_missing_value = "last", conflicts_with_all = ["build", "bench", "commands"])]
     pub show: Option<String>,
     #[command(flatten)]
+    pub on: OnArguments,
+    #[command(flatten)]
     pub places: StoragePaths,
     /// Builds that are kept for later comparisons, such as 2G; default: 4G, or what ASSAY_STORE_LIMIT says
     #[arg(long, help_heading = STORAGE, value_name = "SIZE", value_parser = bytes)]
@@ -194,6 +197,29 @@ impl CompareArguments {
                 })
             }
         }
+    }
+
+    /// Measures on other machines, in this folder.
+    fn shared(&self, folder: &Path) -> Result<u8> {
+        let name = folder.file_name().map_or("compare".into(), |name| name.to_string_lossy().into_owned());
+        SharedQuestion {
+            verb: "compare",
+            name,
+            budget: Some(self.budget),
+            parts: Vec::new(),
+            on: &self.on,
+            places: &self.places,
+            resume: self.resume,
+            quiet: self.quiet,
+            all: self.all,
+            of_one: &[
+                ("--gate", self.gate.is_some()),
+                ("--markdown", self.markdown.is_some()),
+                ("--json", self.json.is_some()),
+                ("--picture", !self.pictures.pictures.is_empty()),
+            ],
+        }
+        .run()
     }
 
     /// The commands of this folder's one benchmark, where none were given.
@@ -279,6 +305,9 @@ pub fn run(arguments: &CompareArguments) -> Result<u8> {
     }
     if let Some(found) = &found {
         tell(found);
+    }
+    if arguments.on.on.is_some() {
+        return arguments.shared(&asked.folder);
     }
     assay_linux::interrupt::catch();
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));

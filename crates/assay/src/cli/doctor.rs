@@ -189,6 +189,7 @@ fn of_experiment(arguments: &DoctorArguments, file: &Path) -> Result<Examination
             inputs: arguments.inputs.clone(),
             compilers: arguments.compilers.clone(),
             seed: None,
+            one_of: 1,
             measured_only: false,
             examine: false,
             source: campaign::CountingSource::Best,

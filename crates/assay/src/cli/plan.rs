@@ -44,6 +44,7 @@ pub fn run(arguments: &PlanArguments) -> Result<u8> {
         inputs: Vec::new(),
         compilers: Vec::new(),
         seed: None,
+        one_of: 1,
         measured_only: false,
         examine: false,
         source: assay_lab::campaign::CountingSource::Best,

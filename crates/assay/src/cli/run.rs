@@ -1,10 +1,11 @@
 //! `assay run`: measure the matrix, give verdicts.
 
+mod parts;
 mod several;
-mod shared;
 
 use super::gates::{GivenGates, gates};
 use super::help::{OUTPUT, SELECTION, STORAGE};
+use super::on::{MACHINES, OnArguments, SharedQuestion};
 use super::picture::PictureArguments;
 use super::{DONE, FAILED, UNABLE, reads, screen};
 use anyhow::Result;
@@ -38,12 +39,6 @@ pub struct RunArguments {
     /// Continue the newest unfinished campaign; of several files keep what ended, and measure what was not reached
     #[arg(long)]
     pub resume: bool,
-    /// Measure on other machines: a job for each kind that --per names
-    #[arg(long, value_name = "CLUSTER", requires = "per", conflicts_with_all = ["gate", "markdown", "json", "pictures"])]
-    pub on: Option<shared::Cluster>,
-    /// Feature of the nodes that one job needs, as Slurm knows it; can be repeated
-    #[arg(long, value_name = "FEATURE", requires = "on", value_delimiter = ',')]
-    pub per: Vec<String>,
     /// Exit with 1 if a variant is slower than the baseline, with 3 if that is not decided: `slower`, `slower:2%`, or a .toml
     /// file with one for each pattern
     #[arg(long, value_name = "GATE|FILE", value_parser = gates)]
@@ -83,6 +78,14 @@ pub struct RunArguments {
     /// Time that a measured program may take for one reply
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive)]
     pub timeout: f64,
+    #[command(flatten)]
+    pub on: OnArguments,
+    /// Share each kind of machine's part out among jobs: one for each input, or for each compiler
+    #[arg(long, value_name = "AXIS", help_heading = MACHINES, requires = "on")]
+    pub shard_by: Option<parts::ShardBy>,
+    /// Measure as one of N parts: with its share of the budget, and of the error that all verdicts may make together
+    #[arg(long, value_name = "N", hide = true, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..1000))]
+    pub one_of: u32,
     #[command(flatten)]
     pub places: StoragePaths,
 }
@@ -165,6 +168,7 @@ impl RunArguments {
             inputs: self.inputs.clone(),
             compilers: self.compilers.clone(),
             seed: self.seed,
+            one_of: self.one_of,
             measured_only: false,
             examine: true,
             source: self.source.into(),
@@ -194,11 +198,8 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
     let files = reads.iter().chain([&arguments.places.ledger]).chain(&arguments.json);
     arguments.pictures.check(files.chain(&arguments.markdown).map(PathBuf::as_path))?;
     match &listed.experiments[..] {
-        [one] if arguments.on.is_some() => {
-            let name = prepare::outline(&arguments.asked(one, listed.budget))?.experiment.name;
-            shared::run(arguments, one, name)
-        }
-        _ if arguments.on.is_some() => {
+        [one] if arguments.on.on.is_some() => shared(arguments, one, listed.budget),
+        _ if arguments.on.on.is_some() => {
             Err(Misuse("--on measures one experiment at a time: name one file".into()).into())
         }
         [one] => {
@@ -214,6 +215,30 @@ pub fn run(arguments: &RunArguments) -> Result<u8> {
         }
         _ => several::run(arguments, &listed),
     }
+}
+
+/// Measures one experiment on other machines.
+fn shared(arguments: &RunArguments, file: &Path, budget: Option<f64>) -> Result<u8> {
+    let outline = prepare::outline(&arguments.asked(file, budget))?;
+    let parts = arguments.shard_by.map_or(Ok(Vec::new()), |axis| parts::of(axis, &outline))?;
+    SharedQuestion {
+        verb: "run",
+        budget: Some(outline.experiment.budget_seconds / parts.len().max(1) as f64),
+        name: outline.experiment.name,
+        parts,
+        on: &arguments.on,
+        places: &arguments.places,
+        resume: arguments.resume,
+        quiet: arguments.quiet,
+        all: arguments.all,
+        of_one: &[
+            ("--gate", arguments.gate.is_some()),
+            ("--markdown", arguments.markdown.is_some()),
+            ("--json", arguments.json.is_some()),
+            ("--picture", !arguments.pictures.pictures.is_empty()),
+        ],
+    }
+    .run()
 }
 
 /// Measures one experiment and shows its page.

@@ -1,6 +1,7 @@
 //! `assay stages`: what did each step of an optimisation bring, and how far is the reference?
 
 use super::help::OUTPUT;
+use super::on::{OnArguments, SharedQuestion};
 use super::picture::PictureArguments;
 use super::run::{StoragePaths, positive};
 use super::stat::predictors;
@@ -103,7 +104,33 @@ struct Wishes {
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
     #[command(flatten)]
+    on: OnArguments,
+    #[command(flatten)]
     places: StoragePaths,
+}
+
+impl Wishes {
+    /// Measures on other machines.
+    fn shared(&self, verb: &'static str, diary: &Diary) -> Result<u8> {
+        SharedQuestion {
+            verb,
+            name: diary.name.clone(),
+            budget: Some(diary.budget_seconds),
+            parts: Vec::new(),
+            on: &self.on,
+            places: &self.places,
+            resume: self.resume,
+            quiet: self.quiet,
+            all: self.all,
+            of_one: &[
+                ("--show", self.show),
+                ("--json", self.json.is_some()),
+                ("--markdown", self.markdown.is_some()),
+                ("--picture", !self.pictures.pictures.is_empty()),
+            ],
+        }
+        .run()
+    }
 }
 
 /// Runs the verb.
@@ -137,6 +164,10 @@ pub fn run(arguments: &StagesArguments) -> Result<u8> {
         opened.diary.budget_seconds = budget;
     }
     let diary = opened.diary.clone();
+    if wishes.on.on.is_some() {
+        let verb = if arguments.verb.is_some() { "stages add" } else { "stages" };
+        return wishes.shared(verb, &diary);
+    }
     let mut interrupted = false;
     if !wishes.show {
         assay_linux::interrupt::catch();

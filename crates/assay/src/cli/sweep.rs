@@ -1,11 +1,12 @@
 //! `assay sweep`: a number of an input varied over a range.
 
 use super::help::{OUTPUT, SELECTION};
+use super::on::{OnArguments, SharedQuestion};
 use super::picture::PictureArguments;
 use super::run::{StoragePaths, positive};
 use super::{DONE, FAILED, UNABLE, reads, screen};
 use anyhow::Result;
-use assay_lab::campaign::CampaignRequest;
+use assay_lab::campaign::{CampaignRequest, prepare};
 use assay_lab::lead::Resume;
 use assay_lab::store::{Kept, Ledger};
 use assay_lab::sweep::{self, AdHoc, SweepRequest, compose, preview};
@@ -93,6 +94,8 @@ pub struct SweepArguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive)]
     pub timeout: f64,
     #[command(flatten)]
+    pub on: OnArguments,
+    #[command(flatten)]
     pub places: StoragePaths,
 }
 
@@ -111,6 +114,7 @@ impl SweepArguments {
                 inputs: Vec::new(),
                 compilers: self.compilers.clone(),
                 seed: self.seed,
+                one_of: 1,
                 measured_only: false,
                 examine: false,
                 source: assay_lab::campaign::CountingSource::Best,
@@ -122,6 +126,30 @@ impl SweepArguments {
             every_pair: self.all,
             resume: self.resume,
         }
+    }
+
+    /// Measures on other machines.
+    fn shared(&self, asked: &SweepRequest) -> Result<u8> {
+        // What is wrong with the file is said here, not by each machine.
+        let name = prepare::outline(&asked.campaign)?.experiment.name;
+        SharedQuestion {
+            verb: "sweep",
+            name,
+            // A file may have several sweeps, each with a budget of its own.
+            budget: self.budget,
+            parts: Vec::new(),
+            on: &self.on,
+            places: &self.places,
+            resume: self.resume,
+            quiet: self.quiet,
+            all: self.all,
+            of_one: &[
+                ("--json", self.json.is_some()),
+                ("--csv", self.csv.is_some()),
+                ("--picture", !self.pictures.pictures.is_empty()),
+            ],
+        }
+        .run()
     }
 
     /// The sweep that the options describe, as the lines of a file.
@@ -157,6 +185,9 @@ pub fn run(arguments: &SweepArguments) -> Result<u8> {
     let asked = arguments.asked();
     if arguments.plan {
         return plan(arguments, &asked);
+    }
+    if arguments.on.on.is_some() {
+        return arguments.shared(&asked);
     }
     assay_linux::interrupt::catch();
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));

@@ -21,6 +21,12 @@ pub fn long() -> &'static str {
     })
 }
 
+/// The first two lines that `assay --version` prints: what a machine must have that measures for this one.
+pub fn of_build() -> String {
+    let lines: Vec<&str> = long().lines().take(2).collect();
+    format!("assay {}", lines.join("\n"))
+}
+
 fn text(commit: Option<&str>, plugin: usize) -> String {
     let plugin = match plugin {
         0 => "none, so nothing is counted by emulation".to_owned(),

@@ -84,7 +84,7 @@ const ROOMS: &[(&str, &str, &[&str])] = &[
     ("assay-lab", "store", &[]),
     ("assay-lab", "run", &[]),
     ("assay-lab", "lead", &["crate::store"]),
-    ("assay-lab", "shards", &["crate::lead", "crate::store"]),
+    ("assay-lab", "shards", &["crate::lead", "crate::store", "crate::view", "assay_report::status"]),
     ("assay-lab", "limits", &["assay_report::limits"]),
     ("assay-lab", "examine", &["crate::lead", "crate::run", "assay_trace", "assay_report"]),
     (

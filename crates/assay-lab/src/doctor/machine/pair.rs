@@ -62,6 +62,7 @@ pub fn measure(
         compilers: Vec::new(),
         seed: None,
         // The pair is the same machine code: what is asked is how surely times alone tell that.
+        one_of: 1,
         measured_only: true,
         examine: false,
         source: campaign::CountingSource::Best,

@@ -287,6 +287,7 @@ fn measure(
         inputs: Vec::new(),
         compilers: arguments.compilers.clone(),
         seed: None,
+        one_of: 1,
         measured_only: false,
         examine: false,
         source: campaign::CountingSource::Best,

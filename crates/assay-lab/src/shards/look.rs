@@ -1,0 +1,91 @@
+//! What each shard of a question does, from who has its job and from its files. Nothing is changed.
+
+use super::cluster::{Cluster, JobState};
+use super::kept::{Shard, ShardedQuestion};
+use crate::store::{Kept, KeptRow, Ledger};
+use crate::view::budget_and_advance;
+use assay_report::status::{self, STATUS_SCHEMA, ShardProgress, ShardState, ShardStatus, StatusPage};
+use std::time::UNIX_EPOCH;
+
+/// The page of a question.
+pub fn status(question: &ShardedQuestion, cluster: &dyn Cluster) -> StatusPage {
+    let jobs: Vec<&str> = question.shards.iter().map(|shard| shard.job.as_str()).collect();
+    // Before the files: a job that has left is then known by the end that it wrote.
+    let states = cluster.look(&jobs);
+    let shards = question.shards.iter().map(|shard| {
+        let state = state(shard, states.get(&shard.job));
+        shard_status(question, shard, state)
+    });
+    let shards: Vec<ShardStatus> = shards.collect();
+    StatusPage {
+        schema: STATUS_SCHEMA.into(),
+        verb: question.verb.clone(),
+        name: question.name.clone(),
+        cluster: question.cluster.clone().into(),
+        folder: question.place.display().to_string(),
+        ledger: question.ledger.display().to_string(),
+        budget_seconds: question.budget,
+        seconds_left: status::seconds_left(&shards, question.budget),
+        shards,
+    }
+}
+
+/// What a verb leaves in a ledger.
+pub fn kind_of(verb: &str) -> Kept {
+    match verb.split(' ').next() {
+        Some("compare") => Kept::Comparison,
+        Some("sweep") => Kept::Sweep,
+        Some("stages") => Kept::Diary,
+        _ => Kept::Campaign,
+    }
+}
+
+/// One shard in this state.
+pub(super) fn shard_status(question: &ShardedQuestion, shard: &Shard, state: ShardState) -> ShardStatus {
+    ShardStatus {
+        kind: shard.feature.clone(),
+        part: shard.part.as_ref().map(|part| part.name.clone()),
+        job: shard.job.clone(),
+        measured: measured(question, shard),
+        merged: shard.file("merged").exists(),
+        state,
+    }
+}
+
+/// What a shard does, given what its job does; none: that is gone.
+pub(super) fn state(shard: &Shard, job: Option<&JobState>) -> ShardState {
+    match (shard.ended(), job) {
+        (Some(0), _) => ShardState::Ended,
+        (Some(code), _) => ShardState::Failed { code, reason: shard.last_line() },
+        (None, Some(JobState::Waiting(reason))) => ShardState::Waiting { reason: reason.clone() },
+        (None, Some(JobState::Unknown(why))) => ShardState::Unknown { reason: why.clone() },
+        (None, Some(JobState::Running(node))) => {
+            ShardState::Running { node: node.clone(), since: since(shard) }
+        }
+        (None, None) if shard.file("cancelled").exists() => ShardState::Cancelled,
+        (None, None) => ShardState::Lost { reason: shard.last_line() },
+    }
+}
+
+/// When its job began, by the clock of the shared folder: the machine's own may be wrong.
+fn since(shard: &Shard) -> Option<f64> {
+    let written = std::fs::metadata(shard.file("node")).and_then(|facts| facts.modified()).ok()?;
+    Some(written.duration_since(UNIX_EPOCH).ok()?.as_secs_f64())
+}
+
+/// How far it has come; none: it has measured nothing, or its ledger cannot be read just now.
+fn measured(question: &ShardedQuestion, shard: &Shard) -> Option<ShardProgress> {
+    let path = shard.ledger();
+    if !path.is_file() {
+        return None;
+    }
+    let ledger = Ledger::open_to_read(&path).ok()?;
+    let newest: KeptRow = ledger.kept(kind_of(&question.verb)).ok()?.into_iter().next()?;
+    let (budget, advance) = budget_and_advance(&ledger, &newest).ok()?;
+    Some(ShardProgress {
+        rounds: advance.rounds,
+        samples: advance.samples,
+        seconds: advance.seconds,
+        budget_seconds: budget.or(question.budget),
+    })
+}

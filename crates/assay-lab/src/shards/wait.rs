@@ -1,0 +1,191 @@
+//! Waiting for shards: each is merged as it ends, also what was measured by one that did not end well. And ending them before
+//! their time.
+
+use super::HandedIn;
+use super::cluster::JobState;
+use super::kept::{Shard, ShardedQuestion};
+use super::look;
+use crate::store::Ledger;
+use anyhow::{Context, Result};
+use assay_linux::interrupt;
+use assay_pure::words;
+use assay_report::status::{self, ShardState};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// How often the cluster is asked; ends are looked for every second.
+const ASKED: Duration = Duration::from_secs(5);
+/// How often it is told what is left, where nothing else is.
+const TOLD: Duration = Duration::from_secs(30);
+/// A job that ended is gone a little before its last file is seen on another machine.
+const GRACE: u32 = 3;
+/// How long a job that was cancelled may take to end.
+const ENDING: Duration = Duration::from_secs(60);
+
+/// What became of a shard.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waited {
+    /// Which.
+    pub shard: Shard,
+    /// How it stood at last: what is not over was under way when the user interrupted.
+    pub state: ShardState,
+    /// Why not all that it measured could be added.
+    pub unmerged: Option<String>,
+}
+
+impl Waited {
+    fn is_over(&self) -> bool {
+        self.state.is_over()
+    }
+}
+
+/// One shard while it is waited for.
+struct Waiting {
+    now: Waited,
+    /// Looks at which its job was gone and nothing said how it ended.
+    missing: u32,
+}
+
+/// Waits until all are over, and merges each as it is.
+pub fn wait(ledger: &Ledger, handed: &HandedIn, tell: &mut dyn FnMut(&str)) -> Vec<Waited> {
+    let question = &handed.question;
+    let start = |shard: &Shard| Waiting {
+        now: Waited {
+            shard: shard.clone(),
+            state: ShardState::Waiting { reason: "just handed in".into() },
+            unmerged: None,
+        },
+        missing: 0,
+    };
+    let mut all: Vec<Waiting> = question.shards.iter().map(start).collect();
+    let (mut asked, mut told) = (None::<Instant>, Instant::now());
+    while all.iter().any(|one| !one.now.is_over()) && !interrupt::asked() {
+        let open = || all.iter().filter(|one| !one.now.is_over());
+        let mut news = false;
+        let has_ended = open().any(|one| one.now.shard.ended().is_some());
+        if has_ended || asked.is_none_or(|last| last.elapsed() >= ASKED) {
+            let jobs: Vec<&str> = open().map(|one| one.now.shard.job.as_str()).collect();
+            // Those that have ended are told by their files.
+            let states = if has_ended { None } else { Some(handed.cluster.look(&jobs)) };
+            for one in all.iter_mut().filter(|one| !one.now.is_over()) {
+                news |= one.look(states.as_ref(), tell);
+                if one.now.is_over() {
+                    one.now.unmerged = merge(ledger, question, &one.now.shard, tell);
+                }
+            }
+            if states.is_some() {
+                asked = Some(Instant::now());
+            }
+        }
+        let is_open = all.iter().any(|one| !one.now.is_over());
+        if is_open && (news || told.elapsed() >= TOLD) {
+            tell(&left(question, &all));
+            told = Instant::now();
+        }
+        if is_open {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+    all.into_iter().map(|one| one.now).collect()
+}
+
+fn left(question: &ShardedQuestion, all: &[Waiting]) -> String {
+    let status = |one: &Waiting| look::shard_status(question, &one.now.shard, one.now.state.clone());
+    status::whole(&all.iter().map(status).collect::<Vec<_>>(), question.budget)
+}
+
+impl Waiting {
+    /// Looks again, at the files alone if nobody was asked; whether there is something new.
+    fn look(&mut self, jobs: Option<&BTreeMap<String, JobState>>, tell: &mut dyn FnMut(&str)) -> bool {
+        let shard = &self.now.shard;
+        if jobs.is_none() && shard.ended().is_none() {
+            return false;
+        }
+        let state = look::state(shard, jobs.and_then(|jobs| jobs.get(&shard.job)));
+        if matches!(state, ShardState::Lost { .. }) {
+            self.missing += 1;
+            if self.missing < GRACE {
+                return false;
+            }
+        } else {
+            self.missing = 0;
+        }
+        let text = state.told(&shard.job);
+        let is_new = text != self.now.state.told(&shard.job);
+        if is_new {
+            tell(&format!("{}: {text}", shard.title()));
+        }
+        self.now.state = state;
+        is_new
+    }
+}
+
+/// Adds what a shard measured, however it ended. Returns why not all of it could be added.
+fn merge(
+    ledger: &Ledger,
+    question: &ShardedQuestion,
+    shard: &Shard,
+    tell: &mut dyn FnMut(&str),
+) -> Option<String> {
+    let path = shard.ledger();
+    if !path.is_file() {
+        return None;
+    }
+    let merged = foreign(&path, question).and_then(|()| ledger.merge(&path));
+    let merged = match merged {
+        Ok(merged) if !merged.diverged.is_empty() => {
+            return Some("it was continued in your ledger, too".to_owned());
+        }
+        Ok(merged) => merged,
+        Err(error) => return Some(format!("{error:#}")),
+    };
+    // Comparisons have visits instead.
+    let what =
+        if merged.samples > 0 { words::plural(merged.samples, "sample") } else { "its ledger is".into() };
+    tell(&format!("{}: {what} added", shard.title()));
+    if let Err(error) = std::fs::write(shard.file("merged"), format!("{}\n", merged.samples)) {
+        tell(&format!("{}: cannot note that it was added: {error}", shard.title()));
+    }
+    None
+}
+
+/// Refuses what another version measured: its samples may mean something else.
+fn foreign(path: &std::path::Path, question: &ShardedQuestion) -> Result<()> {
+    let ours = question.version.lines().next().unwrap_or_default().trim_start_matches("assay ");
+    let ledger = Ledger::open_to_read(path).with_context(|| format!("reading {}", path.display()))?;
+    let versions = ledger.versions()?;
+    match versions.iter().find(|version| *version != ours) {
+        Some(other) => anyhow::bail!("it was measured by assay {other}, not by {ours}, and is not added"),
+        None => Ok(()),
+    }
+}
+
+/// Ends all jobs that have not ended, and merges what they measured.
+///
+/// # Errors
+/// A job cannot be marked: the folder cannot be written.
+pub fn cancel(ledger: &Ledger, handed: &HandedIn, tell: &mut dyn FnMut(&str)) -> Result<Vec<Waited>> {
+    let question = &handed.question;
+    let open: Vec<&Shard> = question.shards.iter().filter(|shard| shard.ended().is_none()).collect();
+    for shard in &open {
+        let mark = shard.file("cancelled");
+        std::fs::write(&mark, "").with_context(|| format!("writing {}", mark.display()))?;
+        if let Err(why) = handed.cluster.cancel(&shard.job) {
+            tell(&format!("{}: job {} is not cancelled: {why}", shard.title(), shard.job));
+        }
+    }
+    let jobs: Vec<&str> = open.iter().map(|shard| shard.job.as_str()).collect();
+    let begun = Instant::now();
+    let mut states = handed.cluster.look(&jobs);
+    // What is merged must not be written to any more.
+    while !states.is_empty() && begun.elapsed() < ENDING && !interrupt::asked() {
+        std::thread::sleep(Duration::from_millis(500));
+        states = handed.cluster.look(&jobs);
+    }
+    let all = question.shards.iter().map(|shard| {
+        let state = look::state(shard, states.get(&shard.job));
+        let unmerged = if state.is_over() { merge(ledger, question, shard, tell) } else { None };
+        Waited { shard: shard.clone(), state, unmerged }
+    });
+    Ok(all.collect())
+}
