@@ -332,7 +332,7 @@ fn loops_are_followed_by_numbers_that_both_sides_share_and_not_where_times_depen
         };
         assert!(around(&other) > around(&one), "{compiler}: the flag is tested around the loop");
         for name in ["divides", "adds"] {
-            let why = of(name, &format!("{name}_flagged")).expect_err("its time depends on values");
+            let why = of(name, name).expect_err("its time depends on values");
             assert!(why.contains("depends on the values"), "{compiler} {name}: {why}");
         }
         let why = of("plain", "shifted").expect_err("another loop");

@@ -143,7 +143,7 @@ mod tests {
         };
         assert!(check(b"\0\0assay-plugin-version=002\0").is_ok());
         let reason = check(b"\0\0assay-plugin-version=000\0").expect_err("older");
-        assert!(reason.ends_with("has version 0, but this assay needs version 1"), "{reason}");
+        assert!(reason.ends_with("has version 0, but this assay needs version 2"), "{reason}");
         assert!(check(b"assay-plugin-version=xxx").expect_err("none").ends_with("is not a plugin of assay"));
         let gone = find(Some(Path::new("/no/plugin.so"))).expect_err("missing");
         assert_eq!(gone.reason, "the plugin /no/plugin.so is missing");

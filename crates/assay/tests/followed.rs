@@ -24,14 +24,20 @@ static inline __attribute__((always_inline)) uint64_t work(const uint64_t *table
         sum = (sum ^ table[data[i]]) * 0x9E3779B97F4A7C15u;
     return sum;
 }
+static __attribute__((noinline, cold)) uint64_t never(const uint8_t *data, size_t size) { return data[size / 2]; }
 static uint64_t a(const uint8_t *data, size_t size) { return work(tables[0], data, size); }
 static uint64_t flagged(const uint8_t *data, size_t size)
 {
     if (flag)
-        return size;
+        return never(data, size);
     return work(tables[0], data, size);
 }
-static uint64_t other_table(const uint8_t *data, size_t size) { return work(tables[1], data, size); }
+static uint64_t other_table(const uint8_t *data, size_t size)
+{
+    if (flag)
+        return never(data, size);
+    return work(tables[1], data, size);
+}
 static __attribute__((noinline, noclone)) uint64_t whole(const uint8_t *data, size_t size) { return work(tables[0], data, size); }
 static uint64_t twice(const uint8_t *data, size_t size)
 {
@@ -51,7 +57,7 @@ unit = "byte"
 baseline = "a"
 variants = ["a", "flagged", "other_table", "twice"]
 compilers = ["COMPILER"]
-flags = ["-O2 -falign-loops=16 -falign-functions=16"]
+flags = [{ name = "set", flags = ["-O2", "-falign-loops=16", "-falign-functions=16"] }]
 budget = 20
 
 [program]
@@ -60,7 +66,8 @@ sources = ["program.c"]
 [inputs.bytes]
 generator = "uniform_value"
 max = 255
-units = 16384
+units = 65536
+window_units = 16384
 format = "bytes"
 
 [placement]

@@ -249,6 +249,10 @@ fn what_is_proven_is_said_to_be() {
     let mut same = contrast("copy", "p80", "gcc-12", SAME, 1.0);
     same.proven = true;
     let told = asked("Is copy faster?", vec![same.clone()]);
+    assert!(told.contains("copy executes the same loops as branch: equivalent by proof."), "{told}");
+    let evidence = "after relocation the machine code is the same".to_owned();
+    same.causes.push(CauseEvidence { cause: Cause::IdenticalCode, share: Some(1.0), evidence });
+    let told = asked("Is copy faster?", vec![same.clone()]);
     assert!(told.contains("copy is the same machine code as branch: equivalent by proof."), "{told}");
     let told = asked("Is copy faster?", vec![same, contrast("copy", "p80", "clang-16", SAME, 1.0)]);
     assert!(told.contains("as branch in 1 of 2 contrasts: equivalent by proof."), "{told}");

@@ -58,6 +58,6 @@ mod tests {
     #[test]
     fn a_program_without_the_plugin_says_so() {
         assert!(text(None, 0).contains("\nplugin: none, so "));
-        assert!(text(None, 7).contains("\nplugin: version 1, 7 bytes\n"));
+        assert!(text(None, 7).contains(&format!("\nplugin: version {}, 7 bytes\n", channel::VERSION)));
     }
 }
