@@ -8,7 +8,7 @@
 
 mod decode;
 mod emulator;
-mod logged;
+pub mod logged;
 mod notes;
 mod plugin;
 mod process;
