@@ -101,7 +101,7 @@ fn logged(program: &LoggingProgram, seconds: Option<u64>) -> Option<(Seen, Resul
     let limit = seconds.map(Duration::from_secs);
     let (status, killed) = assay_linux::wait::wait_or_kill(&mut child, limit).expect("it ends");
     let seen = session.finish();
-    assert!(killed || status.success(), "it ended with {status}");
+    assert!(killed || status.success(), "{} ended with {status}", program.plain.display());
     (!killed).then_some(seen)
 }
 

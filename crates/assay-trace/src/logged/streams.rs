@@ -142,7 +142,7 @@ impl<O: Observer, F: FnMut() -> O> StreamReader<O, F> {
             // Asked before it is looked: what was written until then is there.
             let over = ended.load(Ordering::SeqCst);
             self.discover();
-            let busy = (0..self.streams.len()).fold(false, |busy, stream| self.serve(stream) || busy);
+            let busy = (0..self.streams.len()).filter(|stream| self.serve(*stream)).count() > 0;
             if over && !busy {
                 break;
             }

@@ -69,6 +69,7 @@ fn try_seed(seed: u64, levels: &[&str], tried: &mut Tried) {
             let mut flags = vec!["-w", "-fno-stack-protector", &include];
             flags.extend(level.split(' '));
             let named = format!("seed {seed}, {} {level}", compiler.name);
+            println!("{named}");
             match compare(folder.path(), &["random.c"], &compiler, &flags, Some(1)) {
                 Ok(Compared::Equal { branches }) => {
                     tried.equal += 1;
