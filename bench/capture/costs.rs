@@ -30,6 +30,7 @@ fn main() {
     write_project(&folder, files);
     let asked = BuildAsked {
         sections: false,
+        texts: false,
         command: "cmake --build out --target clean && cmake --build out".into(),
         folder: folder.clone(),
         store: folder.join("store"),

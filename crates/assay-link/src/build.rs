@@ -32,6 +32,7 @@ pub use compilers::{
 };
 pub use failure::{BuildFailure, Stage};
 pub use instrument::LoggingProgram;
+pub(crate) use instrument::{PROGRAM_SIDE, Scope, rewrite};
 pub use linker::{Linker, LinkerKind, default_script, identify};
 pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};
 pub(crate) use recipe::ADDED_FLAG;

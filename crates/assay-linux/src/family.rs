@@ -2,10 +2,11 @@
 
 use crate::tied::with_the_lab;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Once;
 use std::time::Duration;
@@ -16,12 +17,21 @@ use std::time::Duration;
 /// # Errors
 /// The program is missing or not executable, or no process can be had; the message names it.
 pub fn start(command: &[OsString]) -> io::Result<Child> {
-    let (program, arguments) =
-        command.split_first().ok_or_else(|| io::Error::other("no command was given"))?;
-    let mut command = Command::new(program);
-    with_the_lab(command.args(arguments)).spawn().map_err(|error| {
-        io::Error::new(error.kind(), format!("starting {}: {error}", program.to_string_lossy()))
-    })
+    let program = command.first().ok_or_else(|| io::Error::other("no command was given"))?;
+    start_as(Path::new(program), command, &[])
+}
+
+/// The same of this program, under the name that the command begins with, with further variables.
+///
+/// # Errors
+/// As [`start`].
+pub fn start_as(program: &Path, command: &[OsString], variables: &[(&str, &OsStr)]) -> io::Result<Child> {
+    let mut started = Command::new(program);
+    started.arg0(command.first().map_or(program.as_os_str(), OsString::as_os_str));
+    started.envs(variables.iter().copied());
+    with_the_lab(started.args(command.iter().skip(1)))
+        .spawn()
+        .map_err(|error| io::Error::new(error.kind(), format!("starting {}: {error}", program.display())))
 }
 
 /// From now on processes whose parent has ended become children of this one, so that they can be found.

@@ -11,7 +11,7 @@
 //! function that several sources define, that of the one which is kept: the first. So of several lines of one address the first counts.
 //! Checked: the numbers are compared with those of the program's side (`log.c`) by the tests of assay-link.
 
-use object::{Object as _, ObjectSection as _};
+use object::{Object as _, ObjectSection as _, ObjectSegment as _};
 
 /// The section of the table.
 pub const SECTION: &str = ".debug_assay";
@@ -32,6 +32,8 @@ pub mod outcome {
     pub const WENT: u32 = 2;
     /// The system was called.
     pub const SYSTEM_CALL: u32 = 4;
+    /// Control came by.
+    pub const PASSED: u32 = 8;
 }
 
 /// What a place of the table is, the lower 8 bits of its word; the upper 24 are the site's number.
@@ -50,6 +52,8 @@ pub enum SiteKind {
     SystemCall = 4,
     /// The place whose address a mark tells, of the program's side.
     Anchor = 5,
+    /// A place that control may come to from code without records.
+    Passage = 6,
 }
 
 impl SiteKind {
@@ -57,8 +61,8 @@ impl SiteKind {
     pub const MAX_SITES: u32 = 1 << 24;
 
     fn of(word: u64) -> Option<SiteKind> {
-        use SiteKind::{Anchor, Conditional, Indirect, Point, Return, SystemCall};
-        [Point, Conditional, Indirect, Return, SystemCall, Anchor]
+        use SiteKind::{Anchor, Conditional, Indirect, Passage, Point, Return, SystemCall};
+        [Point, Conditional, Indirect, Return, SystemCall, Anchor, Passage]
             .into_iter()
             .find(|kind| *kind as u64 == word & 0xff)
     }
@@ -133,17 +137,32 @@ fn table(elf: &[u8]) -> Result<Vec<(u64, u64)>, String> {
     Ok(data.chunks_exact(16).map(|pair| (wide(&pair[..8]), wide(&pair[8..]))).collect())
 }
 
+/// How many places a program's table has; 0 without a table.
+///
+/// # Errors
+/// It is not an ELF file.
+pub fn sites(elf: &[u8]) -> Result<usize, String> {
+    let file = object::File::parse(elf).map_err(|error| error.to_string())?;
+    Ok(file.section_by_name(SECTION).map_or(0, |section| section.size() as usize / 16))
+}
+
 /// Reads the tables of both programs.
 ///
 /// # Errors
 /// A table is missing, or they are not of the same text.
 pub fn pair(plain: &[u8], logging: &[u8]) -> Result<PairedTable, String> {
     let (plain, logging) = (table(plain)?, table(logging)?);
+    let is_anchor = |(_, word): &(u64, u64)| SiteKind::of(*word) == Some(SiteKind::Anchor);
     let mut paired = PairedTable::default();
-    let mut rest = logging.into_iter();
     let apart = || "its tables with and without records differ".to_owned();
-    for (address, word) in plain {
-        let (other, other_word) = rest.next().ok_or_else(apart)?;
+    // The program's side lies where its object stands in the link.
+    let (anchors, rest): (Vec<_>, Vec<_>) = logging.into_iter().partition(is_anchor);
+    let [(anchor, _)] = anchors[..] else { return Err(apart()) };
+    paired.anchor = anchor;
+    if rest.len() != plain.len() {
+        return Err(apart());
+    }
+    for ((address, word), (other, other_word)) in plain.into_iter().zip(rest) {
         let kind = SiteKind::of(word).ok_or_else(apart)?;
         if other_word != word {
             return Err(apart());
@@ -153,13 +172,7 @@ pub fn pair(plain: &[u8], logging: &[u8]) -> Result<PairedTable, String> {
             paired.places.push(PairedPlace { kind, site, plain: address, logging: other });
         }
     }
-    match (rest.next(), rest.next()) {
-        (Some((anchor, word)), None) if SiteKind::of(word) == Some(SiteKind::Anchor) => {
-            paired.anchor = anchor;
-            Ok(paired)
-        }
-        _ => Err(apart()),
-    }
+    Ok(paired)
 }
 
 /// Whether two programs have the same code at the same addresses.
@@ -178,6 +191,19 @@ pub fn code(elf: &[u8]) -> Result<Vec<(u64, &[u8])>, String> {
     let file = object::File::parse(elf).map_err(|error| error.to_string())?;
     let code = file.sections().filter(|section| section.kind() == object::SectionKind::Text);
     code.map(|section| Ok((section.address(), section.data().map_err(|error| error.to_string())?))).collect()
+}
+
+/// What a process may execute of a program: first address, the one behind the last, offset in the file.
+///
+/// # Errors
+/// It is not an ELF file.
+pub fn executable(elf: &[u8]) -> Result<Vec<(u64, u64, u64)>, String> {
+    let file = object::File::parse(elf).map_err(|error| error.to_string())?;
+    let is_code = |segment: &object::Segment<'_, '_>| matches!(segment.flags(), object::SegmentFlags::Elf { p_flags, .. } if p_flags.contains(object::elf::PF_X));
+    let place = |segment: object::Segment<'_, '_>| {
+        (segment.address(), segment.address() + segment.size(), segment.file_range().0)
+    };
+    Ok(file.segments().filter(is_code).map(place).collect())
 }
 
 /// Whether a program is loaded at an address of the system's choice.
@@ -204,7 +230,7 @@ mod tests {
     #[test]
     fn kinds_are_the_lower_bits_of_a_word() {
         assert_eq!(SiteKind::of(7 << 8 | 3), Some(SiteKind::Return));
-        assert_eq!(SiteKind::of(6), None);
+        assert_eq!(SiteKind::of(7), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 mod decode;
 mod emulator;
 mod followed;
-mod logged;
+pub mod logged;
 mod notes;
 mod plugin;
 mod process;

@@ -4,10 +4,11 @@
 //! `outcomes`); here the code of the measured program is walked along these outcomes ([`replay`]), so that addresses,
 //! direct jumps and calls, and numbers of instructions are those of the measured program. Each record names its site: a log
 //! that does not fit the code ends the count, it is never bent. Limits: regions of the harness and the main thread only; code that
-//! was not instrumented (the C library) ends the count with its name. Checked: `assay/tests/instrument.rs` compares every
+//! was not instrumented (the C library) ends the count with its name; whole programs are followed by [`streams`]. Checked: `assay/tests/instrument.rs` compares every
 //! branch with the emulator's.
 
 mod replay;
+pub mod streams;
 
 use crate::{Blame, Observer, TraceRefusal};
 use assay_linux::pipe;
@@ -23,6 +24,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+/// The address that stands for all code without records. Nothing is mapped there.
+pub const OTHER_CODE: u64 = 0x1000;
 /// What is read at once, bytes: what the pipe holds.
 const PIECE: usize = 1 << 20;
 /// How long the reader sleeps where the pipe is empty.

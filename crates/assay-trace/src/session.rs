@@ -113,7 +113,7 @@ fn changed_itself(changed: &Changed) -> TraceRefusal {
     }
 }
 
-fn how(status: Option<ExitStatus>) -> TracedExit {
+pub(crate) fn how(status: Option<ExitStatus>) -> TracedExit {
     match status {
         None => TracedExit::Unknown,
         Some(status) => match (status.code(), status.signal()) {

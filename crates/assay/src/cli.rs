@@ -13,6 +13,7 @@ mod help;
 mod history;
 mod import;
 mod inputs;
+mod instrumented;
 mod layout;
 mod limits;
 mod manual;

@@ -1,12 +1,17 @@
 //! Does the log of an instrumented program hold every branch that the emulator sees, in order, with target, outcome and
 //! instructions? Programs: `fixtures/instrument`. Limits: x86-64 only; skipped with the reason where a compiler or the emulator is missing.
 
+mod random;
+mod whole;
+
 use crate::trace_fixtures;
 use assay_link::build::{Builder, Compiler, Link, LoggingProgram, find_compilers};
 use assay_pure::experiment::spec::{FlagSet, Program};
 use assay_pure::trace::{Branch, BranchSite};
 use assay_trace::{LogSession, Observer, TraceMark, TraceOptions};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// All branches between marks: address, target, class, taken, instructions.
 #[derive(Debug, Default, PartialEq)]
@@ -50,8 +55,9 @@ fn compilers() -> Vec<Compiler> {
     found
 }
 
-/// Builds sources of the fixtures both ways.
-fn build(
+/// Builds sources of a folder both ways.
+fn build_in(
+    folder: &Path,
     store: &tempfile::TempDir,
     sources: &[&str],
     compiler: &Compiler,
@@ -67,50 +73,96 @@ fn build(
         link_flags: Vec::new(),
     };
     let flags = FlagSet { name: "set".into(), flags: words(flags), allow_unoptimised: true };
-    let folder = trace_fixtures::root().join("fixtures/instrument");
-    let recipe = builder.compile(&folder, &program, &flags, compiler).expect("it compiles");
+    let recipe = builder.compile(folder, &program, &flags, compiler).expect("it compiles");
     let measured = builder.link(&recipe, Link::AsBuilt).expect("it links");
     builder.instrument(&recipe, &measured)
 }
 
-fn logged(program: &LoggingProgram) -> (Seen, Result<(), String>) {
+/// Builds sources of the fixtures both ways.
+fn build(
+    store: &tempfile::TempDir,
+    sources: &[&str],
+    compiler: &Compiler,
+    flags: &[&str],
+) -> Result<LoggingProgram, String> {
+    build_in(&fixtures(), store, sources, compiler, flags)
+}
+
+fn fixtures() -> PathBuf {
+    trace_fixtures::root().join("fixtures/instrument")
+}
+
+/// Runs the program that logs; no log if it needs more than `seconds`.
+fn logged(program: &LoggingProgram, seconds: Option<u64>) -> Option<(Seen, Result<(), String>)> {
     let session = LogSession::open(&program.plain, &program.table, Seen::default()).expect("a session");
     let (name, value) = session.variable();
-    let status = Command::new(&program.logging).env(name, value).stdout(Stdio::null()).status();
-    assert!(status.expect("it starts").success());
-    session.finish()
+    let mut command = Command::new(&program.logging);
+    let mut child = command.env(name, value).stdout(Stdio::null()).spawn().expect("it starts");
+    let limit = seconds.map(Duration::from_secs);
+    let (status, killed) = assay_linux::wait::wait_or_kill(&mut child, limit).expect("it ends");
+    let seen = session.finish();
+    assert!(killed || status.success(), "{} ended with {status}", program.plain.display());
+    (!killed).then_some(seen)
+}
+
+/// What came of a comparison without a difference.
+#[derive(Debug)]
+enum Compared {
+    /// All is equal.
+    Equal { branches: usize },
+    /// It is not instrumented, and why.
+    Refused(String),
+    /// It ran too long.
+    Slow,
+}
+
+/// Compares the log of a program with what the emulator sees of the measured one. The error: what differs.
+fn compare(
+    folder: &Path,
+    sources: &[&str],
+    compiler: &Compiler,
+    flags: &[&str],
+    seconds: Option<u64>,
+) -> Result<Compared, String> {
+    let store = tempfile::tempdir().expect("a store");
+    let program = match build_in(folder, &store, sources, compiler, flags) {
+        Ok(program) => program,
+        Err(why) => return Ok(Compared::Refused(why)),
+    };
+    let Some((seen, followed)) = logged(&program, seconds) else { return Ok(Compared::Slow) };
+    followed?;
+    let options =
+        TraceOptions { plugin: Some(trace_fixtures::plugin().to_owned()), ..TraceOptions::default() };
+    let command = [program.plain.clone().into_os_string()];
+    let traced =
+        assay_trace::command(&command, &options, Seen::default).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let emulated = &traced.processes[0].threads[0].observer;
+    let differ = emulated.branches.iter().zip(&seen.branches).position(|(one, other)| one != other);
+    if let Some(at) = differ {
+        let (one, other) = (emulated.branches.get(at), seen.branches.get(at));
+        return Err(format!("branch {at}: {one:x?} emulated, {other:x?} logged"));
+    }
+    if (emulated.branches.len(), &emulated.marks) != (seen.branches.len(), &seen.marks) {
+        return Err(format!("{} branches emulated, {} logged", emulated.branches.len(), seen.branches.len()));
+    }
+    Ok(Compared::Equal { branches: seen.branches.len() })
 }
 
 /// The log of the program equals what the emulator sees of the measured one.
 fn is_as_emulated(sources: &[&str], flags: &[&str]) {
     for compiler in compilers() {
-        let store = tempfile::tempdir().expect("a store");
-        let program = match build(&store, sources, &compiler, flags) {
-            Err(why)
+        match compare(&fixtures(), sources, &compiler, flags, None) {
+            Ok(Compared::Equal { branches }) => assert!(branches > 1000, "the region executes branches"),
+            // clang encodes some instructions otherwise than its assembler: refused, not miscounted.
+            Ok(Compared::Refused(why))
                 if compiler.name.starts_with("clang")
                     && flags == ["-O0"]
                     && why.contains("differs from the measured code") =>
             {
-                // clang encodes some instructions otherwise than its assembler: refused, not miscounted.
                 println!("{}: {why}", compiler.name);
-                continue;
             }
-            built => built.unwrap_or_else(|why| panic!("{} {flags:?}: {why}", compiler.name)),
-        };
-        let (seen, followed) = logged(&program);
-        assert_eq!(followed, Ok(()), "{} {flags:?}", compiler.name);
-        let options =
-            TraceOptions { plugin: Some(trace_fixtures::plugin().to_owned()), ..TraceOptions::default() };
-        let command = [program.plain.clone().into_os_string()];
-        let traced = assay_trace::command(&command, &options, Seen::default)
-            .unwrap_or_else(|refusal| panic!("{refusal}"));
-        let emulated = &traced.processes[0].threads[0].observer;
-        assert!(emulated.branches.len() > 1000, "the region executes branches");
-        let differ = emulated.branches.iter().zip(&seen.branches).position(|(one, other)| one != other);
-        let at = |place: usize| (place, emulated.branches.get(place), seen.branches.get(place));
-        assert_eq!(differ.map(at), None, "{} {flags:?}", compiler.name);
-        assert_eq!(emulated.marks, seen.marks, "{} {flags:?}", compiler.name);
-        assert_eq!(emulated.branches.len(), seen.branches.len(), "{} {flags:?}", compiler.name);
+            other => panic!("{} {flags:?}: {other:?}", compiler.name),
+        }
     }
 }
 
@@ -140,7 +192,7 @@ fn a_region_that_leaves_instrumented_code_is_not_counted() {
     for compiler in compilers() {
         let store = tempfile::tempdir().expect("a store");
         let program = build(&store, &["library.c"], &compiler, &["-O1"]).expect("it is instrumented");
-        let why = logged(&program).1.expect_err("the C library is not instrumented");
+        let why = logged(&program, None).expect("it ends").1.expect_err("the C library is not instrumented");
         assert!(why.contains("code that was not instrumented"), "{why}");
     }
 }

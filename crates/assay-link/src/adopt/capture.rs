@@ -11,16 +11,19 @@
 //! placed. Checked: every kind of link is captured, repeated to the same code, and moved as asked
 //! (`crates/assay/tests/capture.rs`); what it costs is measured in `bench/capture`.
 
+mod assembler;
 mod builds;
 mod call;
 mod copies;
 mod failure;
 mod go;
 mod held;
+mod instrumented;
 mod kept;
 mod link;
 mod linker;
 mod linkers;
+mod pairs;
 mod program;
 mod response;
 mod runner;
@@ -34,6 +37,7 @@ mod zig;
 pub use builds::{BuildAsked, CapturedBuild, build};
 pub use failure::{BuildError, FailedBuild, NothingCaptured, ReplayError};
 pub use held::{HELD_VERSION, HeldLink};
+pub use instrumented::InstrumentedLink;
 pub use link::{CapturedLink, Repeated, Replayed};
 pub use program::PlacementLimit;
 pub use stand_in::stand_in;

@@ -5,19 +5,23 @@
 //! log of the measured program's branches, and each address of one is known in the other. Anything else is refused with its
 //! reason, and who asked counts another way.
 
+mod entrances;
 mod rewrite;
 mod statements;
 
 use super::artifact::Artifact;
+use super::compilers::CompilerFamily;
 use super::failure::Stage;
 use super::recipe::Recipe;
 use super::relink;
 use super::workshop::Workshop;
 use assay_pure::outcomes::{self, PairedTable};
-use rewrite::rewrite;
+pub use rewrite::{Scope, rewrite};
 use std::path::{Path, PathBuf};
 
-/// What an instrumented program is linked with.
+/// What a whole instrumented program is linked with.
+pub const PROGRAM_SIDE: &str = include_str!("instrument/program.c");
+/// What an instrumented program of regions is linked with.
 const LOG: &str = include_str!("instrument/log.c");
 
 /// How one source was compiled as built.
@@ -55,7 +59,8 @@ pub fn build(workshop: &Workshop, recipe: &Recipe, measured: &Artifact) -> Resul
     let mut site = 1;
     for command in &recipe.commands {
         let text = whole.assembly(command)?;
-        let rewritten = rewrite(&text, site).map_err(|why| format!("{}, {why}", command.source))?;
+        let rewritten =
+            rewrite(&text, site, Scope::Regions).map_err(|why| format!("{}, {why}", command.source))?;
         marked.push(whole.assemble(command, &rewritten.marked)?);
         logging.push(whole.assemble(command, &rewritten.logging)?);
         site = rewritten.next_site;
@@ -110,6 +115,10 @@ impl Work<'_> {
         std::fs::write(&source.path, text).map_err(|error| self.stored(&error))?;
         let mut words = vec![command.driver.to_string_lossy().into_owned()];
         words.extend(command.flags.iter().filter(|flag| is_of_the_assembler(flag)).cloned());
+        if self.recipe.compiler.family == CompilerFamily::Clang && !is_optimised(&command.flags) {
+            // Without optimisation clang writes all branches long when it compiles, but not when it assembles.
+            words.push("-mrelax-all".into());
+        }
         words.extend(["-c".into(), source.word(), "-o".into(), made.word()]);
         self.run(Stage::Compile, &format!("{} does not assemble with records", command.source), &words)?;
         let kept = self.workshop.cache.keep(&made, "objects", "o").map_err(|error| self.stored(&error))?;
@@ -147,6 +156,11 @@ fn is_of_the_assembler(flag: &str) -> bool {
         .any(|start| flag.starts_with(start))
 }
 
+/// Whether clang takes these flags as a wish for optimisation: the last one counts.
+fn is_optimised(flags: &[String]) -> bool {
+    flags.iter().rfind(|flag| flag.starts_with("-O")).is_some_and(|flag| flag != "-O0")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,7 +177,8 @@ mod tests {
         assert!(
             LOG.contains(&format!("#define ASSAY_LOG_MARK {:#x}\n", assay_pure::trace::channel::MARK_OPTION))
         );
-        let code = rewrite("\tje f\n\tret\n\tsyscall\n", 1).expect("it can be instrumented").logging;
+        let code =
+            rewrite("\tje f\n\tret\n\tsyscall\n", 1, Scope::Regions).expect("it can be instrumented").logging;
         assert!(code.contains(&format!("leaq {}(%r11)", 4 * TARGET_WORDS)));
         assert!(code.contains(&format!("${:#x}, 8(%r11)", 2 << 8 | outcome::WENT)));
         assert!(code.contains(&format!("${:#x}, %ecx", 3 << 8 | outcome::SYSTEM_CALL)));

@@ -21,7 +21,7 @@ pub struct SitesPage {
     pub answer: String,
     /// The command and its arguments.
     pub command: Vec<String>,
-    /// The emulator's version.
+    /// The emulator's version; empty where the program was built with records of its branches.
     pub emulator: String,
     /// What the reader must know before believing a figure.
     pub warnings: Vec<String>,

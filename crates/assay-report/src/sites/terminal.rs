@@ -250,6 +250,10 @@ fn simulated(page: &SitesPage, sheet: &mut Sheet) {
     } else {
         "branches; mispredictions are simulated, not this machine's"
     };
-    let text = format!("{} under QEMU {}: exact {what}", page.command.join(" "), page.emulator);
+    let by = match page.emulator.as_str() {
+        "" => "with records of its branches".to_owned(),
+        version => format!("under QEMU {version}"),
+    };
+    let text = format!("{} {by}: exact {what}", page.command.join(" "));
     sheet.labelled(Ink::Dim, "command   ", &on_one_line(&text));
 }

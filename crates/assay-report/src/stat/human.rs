@@ -326,8 +326,10 @@ fn times(page: &StatPage, source: FigureSource, executions: &[&Execution]) -> Op
         text.push_str(&format!(", peak {} resident", words::bytes(most)));
     }
     if source == FigureSource::Traced {
-        let emulator = page.emulator.as_deref().unwrap_or("the emulator");
-        text.push_str(&format!(" under {emulator}: emulated, not its native speed"));
+        match &page.emulator {
+            Some(emulator) => text.push_str(&format!(" under {emulator}: emulated, not its native speed")),
+            None => text.push_str(" with records of its branches"),
+        }
     }
     if executions.len() > 1 {
         text.push_str(&format!(", mean of {}", executions.len()));

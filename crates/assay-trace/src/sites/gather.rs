@@ -6,6 +6,7 @@
 use super::arrivals::Arrivals;
 use super::image::ModuleImage;
 use super::inclusive::Inclusive;
+use crate::logged::OTHER_CODE;
 use crate::{ExecutedBlock, MappedModule, Observer, ProcessTrace, Trace};
 use assay_pure::predict::floor::{Floor, LONGEST, SiteFloor};
 use assay_pure::predict::{Tally, Zoo};
@@ -195,7 +196,7 @@ fn arrivals_of(
     let mut found = Vec::new();
     for (number, site) in (0_u32..).zip(&process.sites) {
         let mut from = None;
-        for (target, times) in all.of(number) {
+        for (target, times) in all.of(number).filter(|(target, _)| *target != OTHER_CODE) {
             let from = *from.get_or_insert_with(|| files.of(process, site.pc, per_process));
             found.push((from, files.of(process, target, per_process), times));
         }
@@ -228,7 +229,7 @@ fn of_process(process: &ProcessTrace<Watch>, files: &mut Files, per_process: boo
     let mut found = Vec::new();
     for (number, site) in (0_u32..).zip(&process.sites) {
         let counted = tally.site(number);
-        if counted.executed == 0 {
+        if counted.executed == 0 || site.pc == OTHER_CODE {
             continue;
         }
         let place = files.of(process, site.pc, per_process);

@@ -1,6 +1,7 @@
 //! `assay sites`: the branches of a command that are mispredicted most, and whether its hints are right.
 
 use super::help::OUTPUT;
+use super::instrumented::BuildArguments;
 use super::picture::PictureArguments;
 use super::stat::{predictors, program};
 use super::{DONE, FAILED, cannot_trace, reads, screen};
@@ -11,6 +12,7 @@ use assay_report::ink::Palette;
 use assay_report::picture;
 use assay_report::sites::page::SiteOrder;
 use assay_report::sites::{SitesPage, render_sites};
+use assay_trace::logged::streams::{self, InstrumentedProgram};
 use assay_trace::sites::components::{ComponentSpecs, of_trace};
 use assay_trace::sites::{BudgetRequest, OtherBudget, SimulatedPredictor, SiteSelection, Watch, compose};
 use assay_trace::{Trace, TraceOptions, TracedExit, command};
@@ -98,6 +100,8 @@ pub struct SitesArguments {
     /// QEMU plugin to use instead of assay's own; default: $ASSAY_QEMU_PLUGIN, if set
     #[arg(long, value_name = "FILE")]
     pub plugin: Option<PathBuf>,
+    #[command(flatten)]
+    pub building: BuildArguments,
 }
 
 /// Runs the verb.
@@ -109,6 +113,8 @@ pub fn run(arguments: &SitesArguments) -> Result<u8> {
         screen::print(&predictors::list());
         return Ok(DONE);
     }
+    assay_linux::interrupt::catch();
+    let instrumented = arguments.building.prepare(&arguments.command, false)?;
     let mut wish = wish(arguments)?;
     let beside = reference(arguments)?;
     let reads = arguments.reference.as_deref().map(reads::of_line).unwrap_or_default().into_iter();
@@ -118,8 +124,7 @@ pub fn run(arguments: &SitesArguments) -> Result<u8> {
     }
     let files = [&arguments.json, &arguments.output].into_iter().flatten().chain(&reads);
     arguments.pictures.check(files.map(PathBuf::as_path))?;
-    assay_linux::interrupt::catch();
-    let trace = trace(arguments, &arguments.command, &wish)?;
+    let trace = trace(arguments, &arguments.command, &wish, instrumented.as_ref())?;
     if let (Some(beside), Some(wanted)) = (beside, &mut wish.components) {
         wanted.reference = Some(measure(arguments, &beside, &wish.models)?);
     }
@@ -199,7 +204,7 @@ fn measure(
     models: &[SimulatedPredictor],
 ) -> Result<OtherBudget> {
     let wish = SiteSelection { models: models.to_vec(), ..SiteSelection::default() };
-    let trace = trace(arguments, &reference.words, &wish)?;
+    let trace = trace(arguments, &reference.words, &wish, None)?;
     Ok(OtherBudget {
         command: reference.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         budget: of_trace(&trace, &reference.components),
@@ -207,7 +212,12 @@ fn measure(
     })
 }
 
-fn trace(arguments: &SitesArguments, line: &[OsString], wish: &SiteSelection) -> Result<Trace<Watch>> {
+fn trace(
+    arguments: &SitesArguments,
+    line: &[OsString],
+    wish: &SiteSelection,
+    instrumented: Option<&InstrumentedProgram>,
+) -> Result<Trace<Watch>> {
     let limit = arguments.time_limit;
     let options = TraceOptions {
         follow: !arguments.no_follow,
@@ -217,7 +227,11 @@ fn trace(arguments: &SitesArguments, line: &[OsString], wish: &SiteSelection) ->
     };
     let names: Vec<String> = wish.models.iter().map(|model| model.name.clone()).collect();
     let watch = move || Watch::new(Zoo::new(&names).expect("the names were looked up before"));
-    command(line, &options, watch).map_err(|refusal| cannot_trace(&refusal, refusal.to_string()))
+    let traced = match instrumented {
+        Some(program) => streams::run(program, line, options.time_limit, watch),
+        None => command(line, &options, watch),
+    };
+    traced.map_err(|refusal| cannot_trace(&refusal, refusal.to_string()))
 }
 
 fn show(arguments: &SitesArguments, page: &SitesPage) -> Result<()> {

@@ -11,12 +11,14 @@ mod traced;
 mod wanted;
 
 use super::help::OUTPUT;
+use super::instrumented::BuildArguments;
 use super::{DONE, cannot_trace, reads, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_linux::perf::RefusalContext;
 use assay_report::stat::page::{EndedBy, Execution, FigureSource};
 use assay_report::stat::{StatPage, lines_of_json, render_stat, separated};
+use assay_trace::logged::streams::InstrumentedProgram;
 use assay_trace::{TraceOptions, TraceRefusal};
 use compose::{CommandExecution, StatQuestion, compose};
 use progress::StatProgress;
@@ -86,6 +88,8 @@ pub struct StatArguments {
     /// Show no progress
     #[arg(long, short, help_heading = OUTPUT)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub building: BuildArguments,
 }
 
 impl StatArguments {
@@ -116,9 +120,18 @@ pub fn run(arguments: &StatArguments) -> Result<u8> {
     for file in [arguments.json_file(), arguments.output.as_deref()].into_iter().flatten() {
         screen::find_place(file, &reads)?;
     }
-    let question = ask(arguments)?;
+    let mut arguments = arguments.clone();
+    if arguments.building.build.is_some() {
+        arguments.source = match arguments.source {
+            SourceChoice::Auto | SourceChoice::Traced => SourceChoice::Traced,
+            _ => return Err(Misuse("--build is for traced figures: leave --source out".to_owned()).into()),
+        };
+    }
+    let arguments = &arguments;
     assay_linux::interrupt::catch();
-    let executed = execute(arguments, &question)?;
+    let instrumented = arguments.building.prepare(&arguments.command, arguments.quiet)?;
+    let question = ask(arguments)?;
+    let executed = execute(arguments, &question, instrumented.as_ref())?;
     let page = compose(&question, &executed);
     show(arguments, &page)?;
     Ok(exit_code(&page.executions))
@@ -163,7 +176,11 @@ fn ask(arguments: &StatArguments) -> Result<StatQuestion> {
 }
 
 /// The executions, sources in turn, until all are done or somebody interrupts.
-fn execute(arguments: &StatArguments, question: &StatQuestion) -> Result<Vec<CommandExecution>> {
+fn execute(
+    arguments: &StatArguments,
+    question: &StatQuestion,
+    instrumented: Option<&InstrumentedProgram>,
+) -> Result<Vec<CommandExecution>> {
     let options = TraceOptions {
         follow: arguments.follows(),
         plugin: arguments.plugin.clone(),
@@ -183,8 +200,8 @@ fn execute(arguments: &StatArguments, question: &StatQuestion) -> Result<Vec<Com
                 )?)
             } else {
                 let progress = StatProgress::new(!arguments.quiet && std::io::stderr().is_terminal());
-                let figures =
-                    traced::execute(&arguments.command, &options, &question.models, progress.ticker());
+                let how = traced::HowTraced { options: &options, instrumented };
+                let figures = traced::execute(&arguments.command, how, &question.models, progress.ticker());
                 CommandExecution::Traced(
                     figures.map_err(|refusal| cannot_trace(&refusal, refusal_text(question, &refusal)))?,
                 )

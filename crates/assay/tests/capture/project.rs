@@ -44,6 +44,7 @@ impl Project {
     pub fn try_build(&self, command: &str) -> Result<CapturedBuild, BuildError> {
         let asked = BuildAsked {
             sections: false,
+            texts: false,
             command: command.to_owned(),
             folder: self.path(),
             store: self.folder.path().join("store"),

@@ -4,7 +4,7 @@ use super::call::{CaptureSession, LinkerCall};
 use super::failure::{self, BuildError, FailedBuild, NothingCaptured};
 use super::link::CapturedLink;
 use super::linkers::{LINKERS, link_anew};
-use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, copies, runner, rust, sections, zig};
+use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, assembler, copies, runner, rust, sections, zig};
 use crate::build::unresolved::{self, LinkOf};
 use assay_linux::tied::with_the_lab;
 use std::collections::BTreeMap;
@@ -34,6 +34,8 @@ pub struct BuildAsked {
     pub environment: Vec<(String, String)>,
     /// Each function of C and C++ gets a section of its own, without which those of an object cannot be moved apart.
     pub sections: bool,
+    /// The texts from which its objects are assembled are recorded, so that links can be made again with records.
+    pub texts: bool,
     /// The program `assay`, which stands in for linkers.
     pub assay: PathBuf,
 }
@@ -60,6 +62,7 @@ impl BuildAsked {
             store: store.to_owned(),
             environment: Vec::new(),
             sections: false,
+            texts: false,
             assay: std::env::current_exe()?,
         })
     }
@@ -78,6 +81,8 @@ pub struct CapturedBuild {
     pub log: PathBuf,
     /// What could not be captured, and why.
     pub warnings: Vec<String>,
+    /// The folder of the stand-in for assemblers.
+    pub assemblers: PathBuf,
     /// What the build saw of us. A benchmark command must see the same: cargo builds anew what read a variable that has
     /// changed since, as a build script that looks for a compiler reads `PATH` and `COMPILER_PATH`.
     pub environment: Vec<(String, String)>,
@@ -113,6 +118,7 @@ pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<CapturedBuild, B
         begun: gathered.begun,
         elapsed,
         log: site.log,
+        assemblers: site.assemblers,
         warnings,
         environment,
     })
@@ -124,6 +130,7 @@ struct BuildFolders {
     store: PathBuf,
     linkers: PathBuf,
     compilers: PathBuf,
+    assemblers: PathBuf,
     /// Ahead in PATH: only what PATH has too, so that no build finds a tool that is not there.
     path: PathBuf,
     calls: PathBuf,
@@ -178,6 +185,7 @@ impl BuildFolders {
                 folder: folder.clone(),
                 linkers: store.join("linkers"),
                 compilers: store.join("compilers"),
+                assemblers: store.join("assemblers"),
                 path: store.join("path"),
                 calls: own.join("calls"),
                 log: own.join("log"),
@@ -199,10 +207,11 @@ impl BuildFolders {
         let found = LINKERS.iter().chain(&[zig::NAME]).filter(on_path).chain(&[runner::NAME]);
         let found = found.map(|name| self.path.join(name));
         let compilers = sections::COMPILERS.iter().map(|name| self.compilers.join(name));
-        for folder in [&self.linkers, &self.compilers, &self.path] {
+        for folder in [&self.linkers, &self.compilers, &self.assemblers, &self.path] {
             fs::create_dir_all(folder)?;
         }
-        for place in all.chain(found).chain(compilers) {
+        let assembler = self.assemblers.join(assembler::NAME);
+        for place in all.chain(found).chain(compilers).chain([assembler]) {
             if fs::read_link(&place).ok().as_deref() != Some(assay) {
                 link_anew(assay, &place)?;
             }
@@ -257,6 +266,10 @@ impl BuildFolders {
         if asked.sections {
             all[0].1 = ahead(&self.compilers, Some(all[0].1.clone()));
             all.extend(sections::variables(&|name| asked.value(name)));
+        }
+        if asked.texts {
+            all[0].1 = ahead(&self.assemblers, Some(all[0].1.clone()));
+            all.extend(assembler::variables(&|name| asked.value(name)));
         }
         all.extend(runner::variables(&self.folder, |name| asked.value(name)));
         all

@@ -42,18 +42,18 @@ pub struct CapturedLink {
 }
 
 /// The words of a replay.
-struct Words {
+pub(super) struct Words {
     /// As many as the call has, in its order.
-    own: Vec<String>,
+    pub(super) own: Vec<String>,
     /// Further ones ahead of them.
-    ahead: Vec<String>,
+    pub(super) ahead: Vec<String>,
     /// The file that each input of the call is read from now.
-    files: Vec<PathBuf>,
+    pub(super) files: Vec<PathBuf>,
 }
 
 impl Words {
     /// All of them; zig's first says what it is to do.
-    fn all(mut self, zig: bool) -> Vec<String> {
+    pub(super) fn all(mut self, zig: bool) -> Vec<String> {
         let at = usize::from(zig);
         self.own.splice(at..at, self.ahead);
         self.own
@@ -151,6 +151,27 @@ impl CapturedLink {
     pub(super) fn left_at(self, output: PathBuf) -> Option<Self> {
         let left = Stamp::of(&output)?;
         Some(Self { output, left: Some(left), ..self })
+    }
+
+    pub(super) fn parts(&self) -> &Parts {
+        &self.parts
+    }
+
+    pub(super) fn store(&self) -> &Path {
+        &self.store
+    }
+
+    /// Has an input of the call read from another file, of the same name if it is a library's.
+    pub(super) fn replace(&self, words: &mut Words, input: usize, file: &Path) {
+        let word = self.call.inputs[input].word;
+        let Some(part) = self.parts.parts.iter().find(|part| part.word == word) else { return };
+        match part.role {
+            PartRole::Library { .. } => words.ahead.insert(0, format!("-L{}", folder_of(file).display())),
+            _ => {
+                words.own[word].truncate(part.at);
+                words.own[word].push_str(&file.to_string_lossy());
+            }
+        }
     }
 
     pub(super) fn call(&self) -> &LinkerCall {
@@ -258,7 +279,7 @@ impl CapturedLink {
 
     /// The words with what is written redirected and what has vanished replaced by what was kept. Symbols stay: without them no
     /// function's place is known, and nothing that is loaded depends on them.
-    fn resolved(&self, path: &Path) -> Result<Words, ReplayError> {
+    pub(super) fn resolved(&self, path: &Path) -> Result<Words, ReplayError> {
         let mut own = self.call.words.clone();
         if !self.call.zig {
             words::keep_symbols(&mut own, &self.parts);
@@ -420,7 +441,26 @@ impl CapturedLink {
     }
 
     fn run(&self, words: &[String], path: &Path) -> Result<(), ReplayError> {
-        let output = self.command(words, path)?.output().map_err(|error| ReplayError::Linker {
+        self.run_in(words, path, &[])
+    }
+
+    /// The same with other variables; folders of `COMPILER_PATH` come ahead of the call's own.
+    pub(super) fn run_in(
+        &self,
+        words: &[String],
+        path: &Path,
+        variables: &[(&str, PathBuf)],
+    ) -> Result<(), ReplayError> {
+        let mut command = self.command(words, path)?;
+        for (name, value) in variables {
+            let own = self.call.environment.iter().find(|(own, _)| own == name && name.ends_with("_PATH"));
+            let value = value.to_string_lossy();
+            match own {
+                Some((_, own)) => command.env(name, format!("{value}:{own}")),
+                None => command.env(name, value.as_ref()),
+            };
+        }
+        let output = command.output().map_err(|error| ReplayError::Linker {
             linker: self.call.linker.clone(),
             why: format!("the linker cannot be started: {error}"),
         })?;

@@ -39,7 +39,7 @@ pub fn become_compiler(name: &str, words: &[OsString], is_ours: &dyn Fn(&Path) -
 }
 
 /// Where the parent, a driver of gcc, has it.
-fn real(name: &str, is_ours: &dyn Fn(&Path) -> bool) -> io::Result<PathBuf> {
+pub(super) fn real(name: &str, is_ours: &dyn Fn(&Path) -> bool) -> io::Result<PathBuf> {
     let parent = std::os::unix::process::parent_id();
     let driver = std::fs::read_link(format!("/proc/{parent}/exe"))?;
     let mut asked = Command::new(&driver);

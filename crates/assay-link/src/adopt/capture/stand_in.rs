@@ -8,7 +8,7 @@
 
 use super::call::{self, CaptureSession, LinkerCall};
 use super::linkers::LINKERS;
-use super::{VARIABLE, response, runner, rust, sections, zig};
+use super::{VARIABLE, assembler, response, runner, rust, sections, zig};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -37,6 +37,13 @@ pub fn stand_in() -> Option<ExitCode> {
     }
     if sections::COMPILERS.contains(&name) {
         return Some(failed(name, &sections::become_compiler(name, &words, &is_ours)));
+    }
+    if name == assembler::NAME {
+        let code = |status: std::process::ExitStatus| status.code().and_then(|code| u8::try_from(code).ok());
+        return Some(match assembler::assemble(&words, &is_ours) {
+            Ok(status) => ExitCode::from(code(status).unwrap_or(1)),
+            Err(error) => failed(name, &error),
+        });
     }
     if name != zig::NAME && !LINKERS.contains(&name) {
         return None;
@@ -112,6 +119,6 @@ fn beside_clang() -> Option<PathBuf> {
 /// A folder in which linkers or compilers are links to this program.
 fn is_ours(folder: &Path) -> bool {
     let Ok(own) = std::env::current_exe().and_then(|own| own.canonicalize()) else { return false };
-    let names = LINKERS.iter().chain(&[zig::NAME]).chain(&sections::COMPILERS);
+    let names = LINKERS.iter().chain(&[zig::NAME]).chain(&sections::COMPILERS).chain(&[assembler::NAME]);
     names.into_iter().any(|name| folder.join(name).canonicalize().is_ok_and(|program| program == own))
 }

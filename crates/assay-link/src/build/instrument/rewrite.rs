@@ -5,12 +5,15 @@
 //! It uses `mov`, `lea` and `set` only, so no flag changes; it keeps r11 and r10 in memory of the thread, not on the stack,
 //! so neither red zone nor unwinding tables are touched. The same text with labels and no code is what must be the
 //! measured program byte for byte: its table says where each site lies there.
-//! Limits: what is refused says so ([`Unwritable`]); a signal handler that interrupts a record loses r11, so programs with
-//! handlers are not for this.
+//! Of a whole program ([`Scope::Program`]) control also comes back from code that has no records. Where it may come in
+//! (`entrances`) a record says that it did.
+//! Limits: what is refused says so ([`Unwritable`]); a signal handler that interrupts a record loses r11, so the program's side
+//! must keep it (`program.c` does, `log.c` does not).
 //! Checked: against the emulator's branches, one by one, in `assay/tests/instrument.rs`.
 
+use super::entrances::{self, Entrances};
 use super::statements::{Statement, repeated, statements};
-use assay_pure::outcomes::{SECTION, SiteKind};
+use assay_pure::outcomes::{SECTION, SiteKind, outcome};
 use std::fmt::Write as _;
 
 /// A text that cannot be instrumented.
@@ -41,11 +44,22 @@ pub struct Rewritten {
     pub next_site: u32,
 }
 
+/// What of a program is followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Regions between marks of the harness, in which no other code is executed.
+    Regions,
+    /// All of it, other code in between.
+    Program,
+}
+
 /// Rewrites one source, whose first site has the number `first`, not 0.
 ///
 /// # Errors
 /// Something in it cannot be instrumented.
-pub fn rewrite(text: &str, first: u32) -> Result<Rewritten, Unwritable> {
+pub fn rewrite(text: &str, first: u32, scope: Scope) -> Result<Rewritten, Unwritable> {
+    let statements = repeated(statements(text));
+    let entrances = (scope == Scope::Program).then(|| Entrances::of(&statements));
     let mut writer = Writer {
         marked: String::with_capacity(2 * text.len()),
         logging: String::with_capacity(3 * text.len()),
@@ -54,9 +68,11 @@ pub fn rewrite(text: &str, first: u32) -> Result<Rewritten, Unwritable> {
         labels: 0,
         first,
         sections: Sections::default(),
+        entrances,
+        pending: false,
     };
     let mut prefix = String::new();
-    for statement in repeated(statements(text)) {
+    for (at, statement) in statements.iter().enumerate() {
         let refuse = |why| Unwritable { line: statement.line, found: statement.text.trim().to_owned(), why };
         if statement.is_bare_prefix() {
             // `rep; ret`: nothing may come between a prefix and its instruction.
@@ -65,11 +81,12 @@ pub fn rewrite(text: &str, first: u32) -> Result<Rewritten, Unwritable> {
         }
         let whole = format!("{prefix}{}", statement.text.trim());
         prefix.clear();
-        let whole = Statement { text: &whole, ..statement };
+        let whole = Statement { text: &whole, ..*statement };
         if writer.next_site >= SiteKind::MAX_SITES {
             return Err(refuse("there are more branches than a record can name"));
         }
         writer.statement(&whole).map_err(refuse)?;
+        writer.behind(&whole, &statements[at + 1..]);
     }
     let (mut marked, mut logging) = (writer.marked, writer.logging);
     marked.push_str(&writer.table);
@@ -131,12 +148,12 @@ struct Writer {
     labels: u32,
     first: u32,
     sections: Sections,
+    /// Where control may come in from other code; of regions nothing.
+    entrances: Option<Entrances>,
+    /// It may come in ahead of the next instruction.
+    pending: bool,
 }
 
-const CONDITIONS: &[&str] = &[
-    "a", "ae", "b", "be", "c", "e", "g", "ge", "l", "le", "na", "nae", "nb", "nbe", "nc", "ne", "ng", "nge",
-    "nl", "nle", "no", "np", "ns", "nz", "o", "p", "pe", "po", "s", "z",
-];
 /// Branches that test a register, and reach 127 bytes.
 const SHORT: &[&str] =
     &["loop", "loope", "loopne", "loopz", "loopnz", "jcxz", "jecxz", "jrcxz", "loopq", "loopl"];
@@ -147,12 +164,13 @@ impl Writer {
             self.both(&format!("{label}:\n"));
             if self.sections.now {
                 self.point();
+                self.pending |= self.entrances.as_ref().is_some_and(|entrances| entrances.at(label));
             }
         }
         let text = statement.body();
         let Some((name, operands)) = statement.instruction() else { return Ok(()) };
         if name.starts_with('.') {
-            refused_directive(name, operands)?;
+            refused_directive(name, operands, self.entrances.is_some())?;
             self.sections.directive(name, operands);
             if self.sections.now && (name.starts_with(".p2align") || name.ends_with("align")) {
                 // Padding may be needed in one text and not in the other: places before and behind it must stay two.
@@ -161,8 +179,16 @@ impl Writer {
             self.both(&format!("{text}\n"));
             return Ok(());
         }
+        if std::mem::take(&mut self.pending) {
+            self.passage();
+        }
         let base = name.split(',').next().unwrap_or(name);
-        if base.strip_prefix('j').is_some_and(|condition| CONDITIONS.contains(&condition)) {
+        if matches!(operands.trim_start_matches('*').as_bytes(), [b'.', b'+' | b'-' | b' ', ..])
+            && base.starts_with(['j', 'c', 'l'])
+        {
+            return Err("it counts bytes of code, which are others with records");
+        }
+        if entrances::is_condition(base) {
             return self.conditional(text, &base[1..]);
         }
         if SHORT.contains(&base) {
@@ -185,6 +211,13 @@ impl Writer {
                 self.departure("(%rsp)", word, text);
                 Ok(())
             }
+            // What is called may come back in another process or thread.
+            "syscall" if self.entrances.is_some() => {
+                self.both(&format!("{text}\n"));
+                self.point();
+                self.pending = true;
+                Ok(())
+            }
             "syscall" => {
                 self.system_call(text);
                 Ok(())
@@ -198,6 +231,24 @@ impl Writer {
                 Ok(())
             }
         }
+    }
+
+    /// Behind a call, where what was called may have left to other code.
+    fn behind(&mut self, call: &Statement<'_>, rest: &[Statement<'_>]) {
+        if self.sections.now {
+            self.pending |= self.entrances.as_ref().is_some_and(|entrances| entrances.behind(call, rest));
+        }
+    }
+
+    /// Control came by here.
+    fn passage(&mut self) {
+        let word = self.site(SiteKind::Passage);
+        let _ = write!(
+            self.logging,
+            "{SAVE}\tmovl $0x{:x}, (%r11)\n\tleaq 4(%r11), %r11\n{RESTORE}",
+            word | outcome::PASSED
+        );
+        self.both(&format!(".Lassay_s{word}:\n"));
     }
 
     fn both(&mut self, text: &str) {
@@ -298,8 +349,11 @@ impl Writer {
 const SAVE: &str = "\tmovq %r11, %fs:__assay_r11@tpoff\n\tmovq %fs:__assay_at@tpoff, %r11\n";
 const RESTORE: &str = "\tmovq %r11, %fs:__assay_at@tpoff\n\tmovq %fs:__assay_r11@tpoff, %r11\n";
 
-fn refused_directive(name: &str, operands: &str) -> Result<(), &'static str> {
+fn refused_directive(name: &str, operands: &str, whole: bool) -> Result<(), &'static str> {
     match name {
+        ".type" if whole && operands.contains("gnu_indirect_function") => {
+            Err("it is resolved before the log is there (ifunc, target_clones)")
+        }
         ".macro" | ".altmacro" | ".irp" | ".irpc" => Err("macros are not looked into"),
         ".rept" | ".endr" => {
             Err("it repeats something that does not end, or so often that it is no number here")
@@ -319,7 +373,7 @@ mod tests {
     use super::*;
 
     fn logging(text: &str) -> String {
-        rewrite(text, 1).expect("it can be instrumented").logging
+        rewrite(text, 1, Scope::Regions).expect("it can be instrumented").logging
     }
 
     /// What the rewriter added in front of the table, a line each.
@@ -349,7 +403,7 @@ mod tests {
     #[test]
     fn the_marked_text_has_the_same_instructions_as_the_source() {
         let source = "f:\n\ttestl %eax, %eax\n\tjg .L2 # likely\n\tcall *8(%rbx)\n\tcall g@PLT\n\trep; ret\n.L2:\n\tjmp *.L4(,%rax,8)\n\tloop .L2\n";
-        let marked = rewrite(source, 7).expect("it can be instrumented").marked;
+        let marked = rewrite(source, 7, Scope::Regions).expect("it can be instrumented").marked;
         let code = marked.split("\t.section .debug_assay").next().expect("the code comes first");
         let left: Vec<&str> =
             code.lines().map(str::trim).filter(|line| !line.starts_with(".Lassay")).collect();
@@ -371,7 +425,8 @@ mod tests {
 
     #[test]
     fn tables_of_both_texts_are_the_same_and_name_each_site_and_point_once() {
-        let both = rewrite("f:\n\tje f\n\tcall g\n\tret\n", 5).expect("it can be instrumented");
+        let both =
+            rewrite("f:\n\tje f\n\tcall g\n\tret\n", 5, Scope::Regions).expect("it can be instrumented");
         let table = |text: &str| text.split_once("\t.section .debug_assay").expect("a table").1.to_owned();
         assert_eq!(table(&both.marked), table(&both.logging));
         let words: Vec<String> = table(&both.marked)
@@ -401,7 +456,7 @@ mod tests {
     fn labels_of_data_are_no_places_that_control_comes_to() {
         let source = "\t.section .rodata\n.LC0:\n\t.long 1\n\t.text\nf:\n\t.pushsection .data\nd:\n\t.popsection\ng:\n\
                       \t.section\t.text.hot,\"ax\",@progbits\nh:\n\t.previous\ni:\n";
-        let marked = rewrite(source, 1).expect("it can be instrumented").marked;
+        let marked = rewrite(source, 1, Scope::Regions).expect("it can be instrumented").marked;
         let pointed: Vec<&str> = marked
             .lines()
             .zip(marked.lines().skip(1))
@@ -414,7 +469,7 @@ mod tests {
     #[test]
     fn each_branch_of_a_repetition_is_a_site() {
         let source = "1:\t.rept 2\n\tje 2f; nop\n2:\n\t.endr\n\tret\n";
-        let both = rewrite(source, 1).expect("it can be instrumented");
+        let both = rewrite(source, 1, Scope::Regions).expect("it can be instrumented");
         assert_eq!(both.next_site, 4);
         let code = both.marked.lines().filter(|line| !line.starts_with(".Lassay"));
         let code: Vec<&str> = code.take_while(|line| !line.contains(".section")).collect();
@@ -453,14 +508,15 @@ mod tests {
     #[test]
     fn what_only_looks_like_a_branch_is_left_alone() {
         let source = "\t.string \"x; jne .L3 # ret\"\n# jne .L1\n\t/* je .L2\n ret */ nop # ret; ret\n";
-        let both = rewrite(source, 1).expect("it can be instrumented");
+        let both = rewrite(source, 1, Scope::Regions).expect("it can be instrumented");
         assert_eq!(both.next_site, 1);
         assert!(both.marked.contains(".string \"x; jne .L3 # ret\"\n") && both.marked.contains("nop"));
     }
 
     #[test]
     fn what_cannot_be_instrumented_is_refused_with_its_line() {
-        let refusal = |text: &str| rewrite(text, 1).expect_err("it cannot be instrumented").to_string();
+        let refusal =
+            |text: &str| rewrite(text, 1, Scope::Regions).expect_err("it cannot be instrumented").to_string();
         assert_eq!(
             refusal("\tnop\n\t.intel_syntax noprefix\n"),
             "line 2 of its assembly, `.intel_syntax noprefix`: only AT&T's syntax is read"

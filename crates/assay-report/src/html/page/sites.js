@@ -77,7 +77,7 @@ function sitesParts(shown) {
       repeat(shown),
       facts([
         ["command", page.command.join(" ")],
-        ["emulator", page.emulator],
+        ["emulator", page.emulator || null],
         ["executed", `${whole(page.totals.instructions)} instructions, ${whole(page.totals.branches)} branches at ${whole(page.totals.sites)} sites`],
         ["left out", page.left_out.sites > 0 ? `${plural(page.left_out.sites, "site")} with ${share(page.left_out.share)} of the cost` : null],
         ["predictors", page.predictors.map((/** @type {any} */ one) => `${one.name}: ${one.what}`).join("; ")],

@@ -68,7 +68,7 @@ pub fn compose(question: &StatQuestion, executed: &[CommandExecution]) -> StatPa
         sources: question.choice.sources.clone(),
         repeats: question.repeats,
         reasons: question.choice.reasons.clone(),
-        emulator: traced.first().map(|figures| figures.emulator.clone()),
+        emulator: traced.first().and_then(|figures| figures.emulator.clone()),
         architecture: question.architecture.clone().filter(|_| !traced.is_empty()),
         events,
         mispredictions: range(&predictors),

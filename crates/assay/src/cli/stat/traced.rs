@@ -3,9 +3,10 @@
 use super::crew::Crew;
 use super::predictors::SimulatedModel;
 use super::progress::Ticker;
-use assay_pure::predict::Steps;
+use assay_pure::predict::{KeptSteps, Steps};
 use assay_pure::trace::{Branch, BranchSite};
 use assay_report::stat::page::ThreadRow;
+use assay_trace::logged::streams::{self, InstrumentedProgram};
 use assay_trace::{
     BranchForm, ClassCounts, Observer, Trace, TraceDetail, TraceOptions, TraceRefusal, TracedExit, command,
 };
@@ -25,8 +26,9 @@ impl Observer for PredictorWatcher {
         BranchForm::Steps { all: self.crew.sees_all() }
     }
 
-    fn branches(&mut self, _: &[BranchSite], _: &[Branch]) {
-        unreachable!("it wants steps")
+    /// Of an instrumented program.
+    fn branches(&mut self, _: &[BranchSite], branches: &[Branch]) {
+        self.steps(KeptSteps::of(branches, branches).steps());
     }
 
     fn steps(&mut self, steps: Steps<'_>) {
@@ -48,34 +50,47 @@ pub struct TracedRun {
     pub ended: TracedExit,
     /// Sentences for the reader, none twice.
     pub notes: Vec<String>,
-    /// The emulator's version.
-    pub emulator: String,
+    /// The emulator and its version; none where the program has records.
+    pub emulator: Option<String>,
     /// From start to end.
     pub elapsed: Duration,
     /// Somebody asked the lab to stop meanwhile.
     pub interrupted: bool,
 }
 
-/// Runs the command once under emulation.
+/// By what a command is traced.
+#[derive(Clone, Copy)]
+pub struct HowTraced<'a> {
+    /// How to trace.
+    pub options: &'a TraceOptions,
+    /// The program with records; none: the emulator.
+    pub instrumented: Option<&'a InstrumentedProgram>,
+}
+
+/// Runs the command once, traced.
 ///
 /// # Errors
 /// It cannot be traced: why, and the remedy.
 pub fn execute(
     words: &[OsString],
-    options: &TraceOptions,
+    how: HowTraced<'_>,
     models: &[SimulatedModel],
     ticker: &Arc<Ticker>,
 ) -> Result<TracedRun, TraceRefusal> {
     let names: Vec<String> = models.iter().map(|model| model.name.clone()).collect();
     let detail = if models.is_empty() { TraceDetail::Counts } else { TraceDetail::Branches };
-    let options = TraceOptions { detail, ..options.clone() };
+    let options = TraceOptions { detail, ..how.options.clone() };
     let started = Instant::now();
     let observed = Arc::clone(ticker);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let trace = command(words, &options, move || {
+    let watcher = move || {
         let crew = Crew::new(&names, processors).expect("the names were looked up before");
         PredictorWatcher { crew, ticker: Arc::clone(&observed) }
-    })?;
+    };
+    let trace = match how.instrumented {
+        Some(program) => streams::run(program, words, options.time_limit, watcher)?,
+        None => command(words, &options, watcher)?,
+    };
     let interrupted = assay_linux::interrupt::asked();
     Ok(TracedRun { interrupted, ..figures(trace, started.elapsed()) })
 }
@@ -123,7 +138,7 @@ pub fn figures(trace: Trace<PredictorWatcher>, elapsed: Duration) -> TracedRun {
         threads,
         ended,
         notes,
-        emulator: format!("qemu {}", trace.emulator),
+        emulator: (!trace.emulator.is_empty()).then(|| format!("qemu {}", trace.emulator)),
         elapsed,
         interrupted: false,
     }

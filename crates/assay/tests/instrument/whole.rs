@@ -1,0 +1,221 @@
+//! Does a whole program with records execute at each site what the emulator sees of the program as built? Builds of
+//! `fixtures/instrument/whole`. Limits: sites with records; what other code executes is not compared, it has none.
+
+use super::compilers;
+use crate::trace_fixtures;
+use assay_link::adopt::capture::{self, BuildAsked};
+use assay_pure::outcomes::SiteKind;
+use assay_pure::trace::{Branch, BranchSite};
+use assay_trace::logged::streams::{self, AREA, InstrumentedProgram, MAGIC, PAGE};
+use assay_trace::{Observer, Trace, TraceOptions};
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Executions and how many of them were taken, by address.
+#[derive(Default)]
+struct Executed(HashMap<u64, (u64, u64)>);
+
+impl Observer for Executed {
+    fn branches(&mut self, _: &[BranchSite], branches: &[Branch]) {
+        for branch in branches {
+            let site = self.0.entry(branch.pc).or_default();
+            site.0 += 1;
+            site.1 += u64::from(branch.taken());
+        }
+    }
+}
+
+fn sum(trace: &Trace<Executed>) -> HashMap<u64, (u64, u64)> {
+    let mut all: HashMap<u64, (u64, u64)> = HashMap::new();
+    for thread in trace.processes.iter().flat_map(|process| &process.threads) {
+        for (pc, (executed, taken)) in &thread.observer.0 {
+            let site = all.entry(*pc).or_default();
+            site.0 += executed;
+            site.1 += taken;
+        }
+    }
+    all
+}
+
+/// A copy of the fixtures, so that a build writes nothing among them.
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let from = trace_fixtures::root().join("fixtures/instrument/whole");
+    for entry in fs::read_dir(from).expect("the fixtures are there").flatten() {
+        fs::copy(entry.path(), folder.path().join(entry.file_name())).expect("a copy");
+    }
+    folder
+}
+
+/// Builds a program by a shell command.
+fn build(folder: &Path, store: &Path, command: &str, program: &str) -> Result<InstrumentedProgram, String> {
+    let mut asked = BuildAsked::new(command, folder, store).expect("a build");
+    asked.assay = env!("CARGO_BIN_EXE_assay").into();
+    asked.texts = true;
+    let built = capture::build(&asked, &|_| {}).unwrap_or_else(|error| panic!("{command}: {error}"));
+    let link = built.links.iter().find(|link| link.output.ends_with(program)).expect("the link was captured");
+    let made = link.instrument(&store.join("instrumented"), &built.assemblers)?;
+    let program = made.program;
+    let (plain, logging, table) = (program.plain, program.logging, program.table);
+    Ok(InstrumentedProgram { plain, logging, table, notes: made.notes })
+}
+
+/// Runs both and compares each site. Returns how often sites were executed, and the notes.
+fn compare(command: &str, program: &str) -> Result<(u64, Vec<String>), String> {
+    let (folder, store) = (project(), tempfile::tempdir().expect("a store"));
+    let built = build(folder.path(), store.path(), command, program)?;
+    let words: [OsString; 1] = [built.plain.clone().into_os_string()];
+    let logged = streams::run(&built, &words, None, Executed::default)
+        .unwrap_or_else(|why| panic!("{command}: {why}"));
+    let plugin = Some(trace_fixtures::plugin().to_owned());
+    let options = TraceOptions { plugin, follow: true, ..TraceOptions::default() };
+    let traced =
+        assay_trace::command(&words, &options, Executed::default).unwrap_or_else(|why| panic!("{why}"));
+    assert_eq!(logged.processes[0].ended, traced.processes[0].ended, "{command}");
+    assert_eq!(logged.processes.len(), traced.processes.len(), "{command}");
+    let (logged, traced) = (sum(&logged), sum(&traced));
+    let base =
+        if assay_pure::outcomes::is_position_independent(&fs::read(&built.plain).expect("it is there"))? {
+            0x40_0000_0000
+        } else {
+            0
+        };
+    let kinds = [SiteKind::Conditional, SiteKind::Indirect, SiteKind::Return];
+    let sites = built.table.places.iter().filter(|place| kinds.contains(&place.kind));
+    let mut all = 0;
+    let mut different = BTreeMap::new();
+    for pc in sites.map(|place| place.plain + base) {
+        let of = |counts: &HashMap<u64, (u64, u64)>| counts.get(&pc).copied().unwrap_or_default();
+        let (own, emulated) = (of(&logged), of(&traced));
+        all += own.0;
+        if own != emulated {
+            different.insert(format!("{pc:x}"), (own, emulated));
+        }
+    }
+    assert!(different.is_empty(), "{command}: (executed, taken) logged and emulated: {different:?}");
+    Ok((all, built.notes))
+}
+
+fn is_as_emulated(command: &str, program: &str, least: u64) {
+    let (executed, notes) = compare(command, program).unwrap_or_else(|why| panic!("{command}: {why}"));
+    assert!(executed > least, "{command}: {executed}");
+    assert_eq!(notes, Vec::<String>::new(), "{command}");
+}
+
+fn has(program: &str) -> bool {
+    let there = Command::new(program).arg("--version").output().is_ok();
+    if !there {
+        println!("skipped: {program} is not here");
+    }
+    there
+}
+
+#[test]
+fn callbacks_long_jumps_signals_forks_and_threads_execute_as_the_emulator_sees_them() {
+    if compilers().is_empty() {
+        return;
+    }
+    for flags in [
+        "-O0 -g",
+        "-O2 -g",
+        "-O3",
+        "-O2 -fno-plt -fcf-protection=full",
+        "-O2 -static",
+        "-O2 -no-pie -fno-pie",
+    ] {
+        is_as_emulated(&format!("make ways CC=gcc CFLAGS='{flags}'"), "ways", 100_000);
+    }
+}
+
+#[test]
+fn links_that_optimise_are_instrumented_where_the_assembler_makes_their_code() {
+    if compilers().is_empty() {
+        return;
+    }
+    is_as_emulated("make ways CC=gcc AR=gcc-ar CFLAGS='-O2 -flto'", "ways", 100_000);
+    is_as_emulated("make throws CXX=g++ CXXFLAGS='-O2 -flto -flto-partition=max'", "throws", 1000);
+}
+
+#[test]
+fn a_link_that_clang_optimises_is_refused() {
+    if !compilers().is_empty() && has("clang") {
+        let why = compare("make ways CC=clang AR=llvm-ar CFLAGS='-O2 -flto -fuse-ld=lld'", "ways");
+        if let Err(why) = why {
+            assert!(why.contains("nothing of"), "{why}");
+        } else {
+            panic!("no assembler makes its code");
+        }
+    }
+}
+
+#[test]
+fn exceptions_execute_as_the_emulator_sees_them() {
+    if compilers().is_empty() {
+        return;
+    }
+    for flags in ["-O0", "-O2 -g", "-O3 -ffunction-sections -Wl,--gc-sections"] {
+        is_as_emulated(&format!("make throws CXX=g++ CXXFLAGS='{flags}'"), "throws", 1000);
+    }
+}
+
+#[test]
+fn programs_that_clang_compiles_execute_as_the_emulator_sees_them() {
+    if compilers().is_empty() || !has("clang++") {
+        return;
+    }
+    for flags in ["-O0", "-O2 -g"] {
+        is_as_emulated(&format!("make ways CC=clang CFLAGS='{flags}'"), "ways", 100_000);
+        is_as_emulated(&format!("make throws CXX=clang++ CXXFLAGS='{flags}'"), "throws", 1000);
+    }
+}
+
+#[test]
+fn assembly_written_by_hand_executes_as_the_emulator_sees_it() {
+    if !compilers().is_empty() {
+        is_as_emulated("make hand CC=gcc", "hand", 50);
+    }
+}
+
+#[test]
+fn a_project_of_cmake_is_instrumented_without_a_word_to_it() {
+    if compilers().is_empty() || !has("cmake") {
+        return;
+    }
+    let lists = "cmake_minimum_required(VERSION 3.10)\nproject(whole C CXX)\nadd_library(tally STATIC tally.c)\n\
+                 add_executable(ways ways.c)\ntarget_link_libraries(ways tally pthread)\n";
+    let command = format!(
+        "printf '%s' '{lists}' > CMakeLists.txt && cmake -S . -B out -DCMAKE_BUILD_TYPE=Release && cmake --build out"
+    );
+    is_as_emulated(&command, "out/ways", 100_000);
+}
+
+#[test]
+fn what_was_compiled_before_has_no_records_and_that_is_said() {
+    if compilers().is_empty() {
+        return;
+    }
+    let command = "env -u COMPILER_PATH gcc -O2 -c tally.c && make ways CC=gcc";
+    let (executed, notes) = compare(command, "ways").expect("the other object has records");
+    assert!(executed > 0);
+    assert!(notes[0].contains("libtally.a") && notes[0].contains("build from clean"), "{notes:?}");
+}
+
+#[test]
+fn both_sides_of_a_stream_agree_on_its_layout() {
+    let side =
+        fs::read_to_string(trace_fixtures::root().join("crates/assay-link/src/build/instrument/program.c"));
+    let side = side.expect("it is there");
+    for line in [
+        format!("#define ASSAY_AREA_BYTES {AREA}L\n"),
+        format!("#define ASSAY_PAGE {PAGE}L\n"),
+        format!("#define ASSAY_MAGIC {MAGIC:#x}\n"),
+        format!("\"{}=\"", assay_pure::outcomes::PIPE_VARIABLE),
+        format!(".quad {}\\n", SiteKind::Anchor as u32),
+        assay_pure::outcomes::SECTION.to_owned(),
+    ] {
+        assert!(side.contains(&line), "{line}");
+    }
+}
