@@ -5,8 +5,8 @@ use crate::trace_fixtures;
 use serde_json::Value;
 use std::process::Command;
 
-/// `a`, and three that have its loop: `flagged` tests a flag first; `other_table` reads a table with the same bytes elsewhere;
-/// `twice` walks through everything once more, and drops what it finds.
+/// `a`, and four that have its loop: `flagged` tests a flag first; `other_table` reads a table with the same bytes elsewhere;
+/// `twice` walks through everything once more, and drops what it finds; `serialises` waits for the processor once a call.
 const PROGRAM: &str = r#"#include <assay.h>
 #include <string.h>
 static uint64_t tables[2][256];
@@ -38,6 +38,12 @@ static uint64_t other_table(const uint8_t *data, size_t size)
         return never(data, size);
     return work(tables[1], data, size);
 }
+static uint64_t serialises(const uint8_t *data, size_t size)
+{
+    uint32_t a = 0, b, c = 0, d;
+    __asm__ volatile("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+    return work(tables[0], data, size);
+}
 static __attribute__((noinline, noclone)) uint64_t whole(const uint8_t *data, size_t size) { return work(tables[0], data, size); }
 static uint64_t twice(const uint8_t *data, size_t size)
 {
@@ -49,13 +55,14 @@ ASSAY_VARIANT("a", a)
 ASSAY_VARIANT("flagged", flagged)
 ASSAY_VARIANT("other_table", other_table)
 ASSAY_VARIANT("twice", twice)
+ASSAY_VARIANT("serialises", serialises)
 ASSAY_MAIN()
 "#;
 
 const EXPERIMENT: &str = r#"question = "Do these differ?"
 unit = "byte"
 baseline = "a"
-variants = ["a", "flagged", "other_table", "twice"]
+variants = ["a", "flagged", "other_table", "twice", "serialises"]
 compilers = ["COMPILER"]
 flags = [{ name = "set", flags = ["-O2", "-falign-loops=16", "-falign-functions=16"] }]
 budget = 20

@@ -452,12 +452,18 @@ pub fn identical_code(
                 CodeFound::Unknown => continue,
             };
             let rows = ledger.executions(&process.artifact, &experiment.baseline, &variant.name)?;
+            // Where code or data is cold, what lies around the loops costs as much as they do.
+            let is_plain = |name: &str| {
+                experiment.inputs.iter().any(|input| input.name == name && input.usage.is_plain())
+            };
             let of_input = |input: &CampaignInput| {
                 let row =
                     rows.iter().find(|row| (&row.input, row.windows) == (&input.digest, input.windows))?;
                 let same = SameExecution { looped: row.looped, around: row.around };
-                let proves =
-                    row.same && !experiment.measured_only && same.is_within(experiment.minimum_effect);
+                let proves = row.same
+                    && is_plain(&input.name)
+                    && !experiment.measured_only
+                    && same.is_within(experiment.minimum_effect);
                 proves.then(|| (input.name.clone(), same))
             };
             let executed = inputs.iter().filter_map(of_input).collect();

@@ -7,7 +7,8 @@
 //! same machine code; an emulator then takes a digest of numbers and addresses, and counts what lies around the loops.
 //! Limits: x86-64; the loops must be laid out alike and begin at the same offset modulo [`ENTRY_STEP`], so that a linker can
 //! bring both to the same places in a line; an instruction whose time depends on the values that it works on (divisions,
-//! floating-point arithmetic, repeated string instructions) makes it unknown, as values are not compared. Source:
+//! floating-point arithmetic, repeated string instructions) makes it unknown, as values are not compared; what is executed
+//! around the loops is counted, not timed, so that a cache miss there is seen by the measured control alone. Source:
 //! Intel SDM volume 2 as decoded by iced-x86; which instructions take a time that depends on values: Agner Fog, "Instruction
 //! tables". Checked: functions of the machine's compilers in tests/identity.rs; what is told of it by times in
 //! docs/methodology/calibration.md.
@@ -52,7 +53,8 @@ pub enum FollowedRole {
     Looped(u32),
     /// It is in the function, around the loops.
     Around,
-    /// Executing it leaves what is followed: a call around the loops, or the target of a jump out of the function.
+    /// Executing it ends the comparison: a call around the loops, the target of a jump out of the function, or an instruction
+    /// around the loops that may take as long as hundreds of others.
     Leaves,
 }
 
@@ -122,7 +124,8 @@ impl BothFollowed<'_, '_> {
                 instruction.flow_control(),
                 FlowControl::Call | FlowControl::IndirectCall | FlowControl::Interrupt
             );
-            let role = if calls { FollowedRole::Leaves } else { FollowedRole::Around };
+            let role =
+                if calls || is_slow(instruction) { FollowedRole::Leaves } else { FollowedRole::Around };
             self.sides[side].insert(instruction.ip(), role);
             let jumps = !calls && instruction.op0_kind() == OpKind::NearBranch64;
             let target = jumps.then(|| instruction.near_branch_target());
@@ -196,6 +199,43 @@ impl BothFollowed<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Whether an instruction may take so long that it matters once a call: it waits for all others, asks the hypervisor, locks
+/// memory or repeats.
+fn is_slow(instruction: &Instruction) -> bool {
+    let repeats = instruction.has_rep_prefix() || instruction.has_repne_prefix();
+    let exchanges = instruction.mnemonic() == Mnemonic::Xchg && instruction.memory_size().size() > 0;
+    repeats && instruction.is_string_instruction()
+        || instruction.has_lock_prefix()
+        || exchanges
+        || instruction.is_privileged()
+        || matches!(
+            instruction.mnemonic(),
+            Mnemonic::Cpuid
+                | Mnemonic::Rdtsc
+                | Mnemonic::Rdtscp
+                | Mnemonic::Rdpid
+                | Mnemonic::Rdrand
+                | Mnemonic::Rdseed
+                | Mnemonic::Pause
+                | Mnemonic::Tpause
+                | Mnemonic::Umwait
+                | Mnemonic::Mfence
+                | Mnemonic::Lfence
+                | Mnemonic::Sfence
+                | Mnemonic::Serialize
+                | Mnemonic::Clflush
+                | Mnemonic::Clflushopt
+                | Mnemonic::Clwb
+                | Mnemonic::Xgetbv
+                | Mnemonic::Syscall
+                | Mnemonic::Xsave
+                | Mnemonic::Xrstor
+                | Mnemonic::Fxsave
+                | Mnemonic::Fxrstor
+                | Mnemonic::Emms
+        )
 }
 
 /// Whether how long an instruction takes depends on more than where it reads and writes.

@@ -20,7 +20,7 @@ use assay_trace::{FollowedExecution, FollowedRun};
 use std::time::{Duration, Instant};
 
 /// The share of the budget that this may take.
-const SHARE: f64 = 0.25;
+const SHARE: f64 = 0.5;
 /// What it may take in any case, seconds.
 const LEAST_SECONDS: f64 = 1.0;
 
