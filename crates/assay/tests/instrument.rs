@@ -105,6 +105,14 @@ fn logged(program: &LoggingProgram, seconds: Option<u64>) -> Option<(Seen, Resul
     (!killed).then_some(seen)
 }
 
+/// Whether a program as built ends by itself, with 0: compilers make anything of one whose loop never ends.
+fn ends_well(program: &Path, seconds: Option<u64>) -> bool {
+    let mut child = Command::new(program).stdout(Stdio::null()).spawn().expect("it starts");
+    let limit = seconds.map(Duration::from_secs);
+    let (status, killed) = assay_linux::wait::wait_or_kill(&mut child, limit).expect("it ends");
+    !killed && status.success()
+}
+
 /// What came of a comparison without a difference.
 #[derive(Debug)]
 enum Compared {
@@ -112,7 +120,7 @@ enum Compared {
     Equal { branches: usize },
     /// It is not instrumented, and why.
     Refused(String),
-    /// It ran too long.
+    /// It runs too long, or does not end with 0 as built.
     Slow,
 }
 
@@ -129,6 +137,9 @@ fn compare(
         Ok(program) => program,
         Err(why) => return Ok(Compared::Refused(why)),
     };
+    if seconds.is_some() && !ends_well(&program.plain, seconds) {
+        return Ok(Compared::Slow);
+    }
     let Some((seen, followed)) = logged(&program, seconds) else { return Ok(Compared::Slow) };
     followed?;
     let options =

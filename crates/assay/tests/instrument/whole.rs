@@ -192,6 +192,38 @@ fn a_project_of_cmake_is_instrumented_without_a_word_to_it() {
     is_as_emulated(&command, "out/ways", 100_000);
 }
 
+/// `assay VERB --build` on the fixtures' `ways`: exit code, and what it says.
+fn told(words: &[&str]) -> (Option<i32>, String) {
+    let folder = project();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+    command.current_dir(folder.path()).args(words);
+    let output = command.output().expect("assay starts");
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn stat_and_sites_say_what_a_built_program_executed_and_what_has_no_records() {
+    if compilers().is_empty() {
+        return;
+    }
+    let (code, said) = told(&["stat", "--build", "make ways", "--predictor", "none", "--", "./ways"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("conditional-branches") && said.contains("have no records"), "{said}");
+    let (code, said) = told(&["sites", "--build", "make ways", "--predictor", "none", "--", "./ways"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("tally.c:") && said.contains("with records of its branches"), "{said}");
+}
+
+#[test]
+fn a_program_that_the_build_does_not_make_is_refused_with_those_that_it_makes() {
+    if !compilers().is_empty() {
+        let (code, said) = told(&["stat", "--build", "make ways", "--", "true"]);
+        assert!(code == Some(2) && said.contains("did not link") && said.contains("/ways"), "{said}");
+        let (code, said) = told(&["stat", "--source", "counted", "--build", "make ways", "--", "./ways"]);
+        assert!(code == Some(2) && said.contains("leave --source out"), "{said}");
+    }
+}
+
 #[test]
 fn what_was_compiled_before_has_no_records_and_that_is_said() {
     if compilers().is_empty() {
