@@ -17,9 +17,9 @@ pub struct BuildArguments {
     /// Build the program by this shell command with records of its branches, and run it at native speed instead of under emulation
     #[arg(long, help_heading = NATIVE, value_name = "CMD")]
     pub build: Option<String>,
-    /// Folder of what the build gives, assay's alone
-    #[arg(long, help_heading = NATIVE, value_name = "DIR", default_value = ".assay/store", requires = "build")]
-    pub store: PathBuf,
+    /// Folder of inputs and binaries, assay's alone; default: `store` beside the ledger
+    #[arg(long, help_heading = NATIVE, value_name = "DIR", requires = "build")]
+    pub store: Option<PathBuf>,
 }
 
 impl BuildArguments {
@@ -34,8 +34,10 @@ impl BuildArguments {
                 Misuse("give the program that the build makes: --build CMD -- PROGRAM".to_owned()).into()
             );
         }
-        mark::claim(&self.store)?;
-        let mut asked = BuildAsked::new(line, Path::new("."), &self.store.join("links"))?;
+        // Beside where the ledger would be, though none is written.
+        let store = self.store.clone().unwrap_or_else(|| PathBuf::from(".assay/store"));
+        mark::claim(&store)?;
+        let mut asked = BuildAsked::new(line, Path::new("."), &store.join("links"))?;
         asked.texts = true;
         let built = capture::build(&asked, &|line| {
             if !quiet {
@@ -47,7 +49,7 @@ impl BuildArguments {
         let is_it = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == program);
         let link = built.links.iter().find(|link| is_it(&link.output) || link.copies.iter().any(is_it));
         let link = link.ok_or_else(|| Misuse(unmade(&program, line, &built.links)))?;
-        let made = link.instrument(&self.store.join("instrumented"), &built.assemblers);
+        let made = link.instrument(&store.join("instrumented"), &built.assemblers);
         let made = made.map_err(|why| {
             anyhow!("it cannot be instrumented: {why}. Without --build it runs under emulation")
         })?;
