@@ -10,7 +10,7 @@ use assay_predict::trace::channel::followed::{self as file, Digest};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Reads and writes.
 const READ_WRITE: c_int = 3;
@@ -45,8 +45,6 @@ unsafe impl Send for Followed {}
 unsafe impl Sync for Followed {}
 
 static FOLLOWED: OnceLock<Followed> = OnceLock::new();
-/// The last instruction of the table that was executed is in a loop.
-static INSIDE: AtomicBool = AtomicBool::new(false);
 
 /// Reads what the lab asks, and has QEMU call us.
 pub(crate) fn install(id: PluginId, path: &str, api: Api) -> Result<(), String> {
@@ -119,6 +117,17 @@ fn take(word: u64) {
     halves.iter().zip(digest.halves).for_each(|(half, value)| half.store(value, Ordering::Relaxed));
 }
 
+/// The last instruction of the table that was executed is in a loop, or isn't.
+fn inside(is: bool) {
+    if let Some(followed) = FOLLOWED.get() {
+        followed.own.u64(file::INSIDE).store(u64::from(is), Ordering::Relaxed);
+    }
+}
+
+fn is_inside() -> bool {
+    FOLLOWED.get().is_some_and(|followed| followed.own.u64(file::INSIDE).load(Ordering::Relaxed) != 0)
+}
+
 /// Only the first thread is followed; that another one came here, too, is told.
 fn is_first(cpu: c_uint) -> bool {
     if cpu != 0 {
@@ -129,7 +138,7 @@ fn is_first(cpu: c_uint) -> bool {
 
 extern "C" fn looped(cpu: c_uint, word: *mut c_void) {
     if is_first(cpu) {
-        INSIDE.store(true, Ordering::Relaxed);
+        inside(true);
         count(file::LOOPED);
         take(word as u64);
     }
@@ -137,27 +146,27 @@ extern "C" fn looped(cpu: c_uint, word: *mut c_void) {
 
 extern "C" fn around(cpu: c_uint, _: *mut c_void) {
     if is_first(cpu) {
-        INSIDE.store(false, Ordering::Relaxed);
+        inside(false);
         count(file::AROUND);
     }
 }
 
 extern "C" fn leaves(cpu: c_uint, _: *mut c_void) {
     if is_first(cpu) {
-        INSIDE.store(false, Ordering::Relaxed);
+        inside(false);
         count(file::LEFT);
     }
 }
 
 extern "C" fn elsewhere(cpu: c_uint, word: *mut c_void) {
-    if cpu == 0 && INSIDE.load(Ordering::Relaxed) {
+    if cpu == 0 && is_inside() {
         count(file::LOOPED);
         take(word as u64);
     }
 }
 
 extern "C" fn reached(cpu: c_uint, access: c_uint, address: u64, _: *mut c_void) {
-    if cpu == 0 && INSIDE.load(Ordering::Relaxed) {
+    if cpu == 0 && is_inside() {
         take(address ^ u64::from(access) << 48);
     }
 }

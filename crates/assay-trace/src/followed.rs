@@ -78,7 +78,22 @@ impl FollowedRun {
         &self.prefix
     }
 
-    /// What was seen so far; all of it once the program has answered.
+    /// Forgets what was seen. The program waits for a request meanwhile.
+    pub fn begin(&self) {
+        for offset in [
+            file::DIGEST,
+            file::SECOND_DIGEST,
+            file::LOOPED,
+            file::AROUND,
+            file::LEFT,
+            file::THREADS,
+            file::INSIDE,
+        ] {
+            self.memory.u64(offset).store(0, Ordering::Release);
+        }
+    }
+
+    /// What was seen since it began; all of it once the program has answered.
     pub fn seen(&self) -> FollowedExecution {
         let word = |offset| self.memory.u64(offset).load(Ordering::Acquire);
         let incomplete = match () {

@@ -124,8 +124,11 @@ impl BothFollowed<'_, '_> {
                 instruction.flow_control(),
                 FlowControl::Call | FlowControl::IndirectCall | FlowControl::Interrupt
             );
-            let role =
-                if calls || is_slow(instruction) { FollowedRole::Leaves } else { FollowedRole::Around };
+            let role = if calls || is_slow(instruction) || depends_on_values(instruction) {
+                FollowedRole::Leaves
+            } else {
+                FollowedRole::Around
+            };
             self.sides[side].insert(instruction.ip(), role);
             let jumps = !calls && instruction.op0_kind() == OpKind::NearBranch64;
             let target = jumps.then(|| instruction.near_branch_target());

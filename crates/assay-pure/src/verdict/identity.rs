@@ -50,20 +50,12 @@ impl SameExecution {
 impl CodeIdentity {
     /// Whether a difference can be nothing but placement or noise: what is executed is the same, on the same data.
     pub fn excludes_difference(&self) -> bool {
-        matches!(self, CodeIdentity::Copies) || self.proves()
+        matches!(self, CodeIdentity::Copies | CodeIdentity::Proven)
     }
 
     /// Whether both sides are equivalent whatever was measured.
     pub fn proves(&self) -> bool {
         matches!(self, CodeIdentity::Proven | CodeIdentity::SameExecution(_))
-    }
-
-    /// What both sides have in common, behind "they": "are the same machine code".
-    pub fn in_common(&self) -> &'static str {
-        match self {
-            CodeIdentity::SameExecution(_) => "execute the same loops on the same addresses",
-            _ => "are the same machine code",
-        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::build::Side;
 use super::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use super::decide::{DecidedEstimate, as_built_says};
 use super::draft::{Draft, draft_all};
+use super::identity::CodeIdentity;
 use super::input_dependence::{InputDependence, input_cause, input_dependence};
 use super::modes;
 use super::observed::ObservedContrast;
@@ -103,7 +104,10 @@ fn settle(
     options: &VerdictOptions,
 ) -> ContrastVerdict {
     let contradiction = reasons::identical_contradiction(contrast, &found);
-    found.proven = contrast.is_proven() && contradiction.is_none();
+    // What lies around the loops was counted, not timed: a measured difference stands.
+    let is_refuted =
+        matches!(contrast.identity, Some(CodeIdentity::SameExecution(_))) && found.verdict.is_difference();
+    found.proven = contrast.is_proven() && contradiction.is_none() && !is_refuted;
     let noise = if found.proven {
         found.verdict = Verdict::Equivalent;
         None

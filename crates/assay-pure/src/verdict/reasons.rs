@@ -169,11 +169,10 @@ pub(super) fn identical_contradiction(
     let contradicts = same && found.verdict.is_difference();
     contradicts.then(|| {
         format!(
-            "The rotations call {} {} than {}, but both {}: the difference must be placement that the rotations did not even out, so no verdict is given.",
+            "The rotations call {} {} than {}, but both are the same machine code: the difference must be placement that the rotations did not even out, so no verdict is given.",
             found.between().name(Side::Candidate),
             found.verdict.word(),
-            found.between().name(Side::Baseline),
-            contrast.identity.as_ref().map_or("", CodeIdentity::in_common)
+            found.between().name(Side::Baseline)
         )
     })
 }

@@ -25,9 +25,8 @@ impl Contradiction<'_> {
     pub(super) fn warning(&self) -> String {
         let (candidate, baseline) = self.contrast.between().names();
         format!(
-            "{candidate} and {baseline} {}, yet measured {} apart on {}: do not trust smaller differences \
+            "{candidate} and {baseline} are the same machine code, yet measured {} apart on {}: do not trust smaller differences \
              of this campaign, and measure again on an unshared core.",
-            self.contrast.identity.as_ref().map_or("", CodeIdentity::in_common),
             span(&self.ratio),
             self.contrast.input
         )

@@ -285,7 +285,7 @@ fn what_is_proven_is_equivalent_however_little_or_unsteadily_it_was_measured() {
 }
 
 #[test]
-fn what_executes_the_same_is_equivalent_by_proof_and_a_measured_difference_contradicts_it() {
+fn what_executes_the_same_is_equivalent_by_proof_unless_a_difference_was_measured() {
     let executed = SameExecution { looped: 5_000_000, around: 48 };
     let identity = Some(CodeIdentity::SameExecution(executed));
     let found = judge_one(&Planted { rotations: 2, identity: identity.clone(), ..Planted::default() });
@@ -294,10 +294,7 @@ fn what_executes_the_same_is_equivalent_by_proof_and_a_measured_difference_contr
     assert!(found.reasons[0].contains(said), "{:?}", found.reasons);
     assert!(!has(&found, Cause::IdenticalCode) && !has(&found, Cause::SameLoops));
     let found = judge_one(&Planted { ratio: 1.05, identity, ..Planted::default() });
-    assert_eq!((found.verdict, found.proven), (Verdict::Undecided, false));
-    let contradicts =
-        |reason: &String| reason.contains("but both execute the same loops on the same addresses");
-    assert!(found.reasons.iter().any(contradicts), "{:?}", found.reasons);
+    assert_eq!((found.verdict, found.proven), (Verdict::Slower, false));
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub const AROUND: usize = 96;
 pub const LEFT: usize = 104;
 /// u64: threads beyond the first that executed what is followed.
 pub const THREADS: usize = 112;
+/// u64: 1 while the last instruction of the table that was executed is in a loop.
+pub const INSIDE: usize = 120;
 /// Where the entries begin, in ascending order of addresses.
 pub const FIRST_ENTRY: usize = 4096;
 /// Bytes per entry: u64 link-time address, u64 role.
