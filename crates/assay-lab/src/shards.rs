@@ -16,7 +16,7 @@ mod wait;
 pub use cluster::{Cluster, ClusterName};
 pub use kept::{Shard, ShardPart, ShardedQuestion, newest};
 pub use look::{kind_of, status};
-pub use wait::{Waited, cancel, wait};
+pub use wait::{Unmerged, Waited, cancel, wait};
 
 use crate::lead::Misuse;
 use anyhow::{Context, Result};

@@ -24,7 +24,8 @@ use self::finding::{CandidateFinding, InputClass};
 pub use self::next::next;
 use self::sentence::Sentence;
 use super::page::{
-    AsBuiltSays, Axis, Cause, FindingKind, LearnedInput, Page, PageContrast, TwinVerdict, Verdict,
+    AsBuiltSays, Axis, Cause, FindingKind, LearnedInput, Page, PageContrast, SAME_CODE, SAME_LOOPS,
+    TwinVerdict, Verdict,
 };
 use assay_pure::words;
 use std::borrow::Cow;
@@ -140,8 +141,8 @@ struct ProvenPair<'a> {
     baseline: &'a str,
     proven: u64,
     all: u64,
-    /// In all that are proven both are the same machine code.
-    same_code: bool,
+    /// What proves it: of several, the weaker.
+    proof: &'static str,
 }
 
 /// "b is the same machine code as a in every build: equivalent by proof." of what needs no times.
@@ -151,19 +152,21 @@ fn proven(page: &Page) -> String {
         let (candidate, baseline) = (contrast.candidate.as_str(), contrast.baseline.as_str());
         let at = pairs.iter().position(|pair| (pair.candidate, pair.baseline) == (candidate, baseline));
         let at = at.unwrap_or_else(|| {
-            pairs.push(ProvenPair { candidate, baseline, proven: 0, all: 0, same_code: true });
+            pairs.push(ProvenPair { candidate, baseline, proven: 0, all: 0, proof: SAME_CODE });
             pairs.len() - 1
         });
         let pair = &mut pairs[at];
-        pair.proven += u64::from(contrast.proven);
         pair.all += 1;
-        pair.same_code &= !contrast.proven || contrast.is_same_code();
+        if let Some(proof) = contrast.proof() {
+            pair.proven += 1;
+            pair.proof = if proof == SAME_LOOPS { proof } else { pair.proof };
+        }
     }
     let one = |pair: &ProvenPair<'_>| {
-        let ProvenPair { candidate, baseline, proven, all, same_code } = pair;
+        let ProvenPair { candidate, baseline, proven, all, proof } = pair;
         let part = if proven == all { String::new() } else { format!(" in {proven} of {all} contrasts") };
-        let how = if *same_code { "is the same machine code" } else { "executes the same loops" };
-        format!("{candidate} {how} as {baseline}{part}: equivalent by proof.")
+        let how = if *proof == SAME_CODE { "is" } else { "executes" };
+        format!("{candidate} {how} the {proof} as {baseline}{part}: equivalent by proof.")
     };
     pairs.iter().filter(|pair| pair.proven > 0).map(one).collect::<Vec<_>>().join(" ")
 }

@@ -15,7 +15,7 @@ mod limit;
 pub use self::cell::{
     AtOffset, AtPair, CompanionFunction, Failed, OffsetsReached, PageCell, PageOffsetShare, Range, Throughput,
 };
-pub use self::contrast::{InputDependentContrast, PageContrast, PageTwinControl};
+pub use self::contrast::{InputDependentContrast, PageContrast, PageTwinControl, SAME_CODE, SAME_LOOPS};
 pub use self::count::{BranchCost, CellResidual, Count, ExplainedTimes, LearnedInput};
 pub use self::finding::{FindingKind, PageFinding};
 pub use self::gate::GateResult;

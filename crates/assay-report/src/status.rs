@@ -7,6 +7,7 @@ use super::ink::{Ink, Palette};
 use super::sheet::Sheet;
 use assay_pure::words;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The value of `schema`.
 pub const STATUS_SCHEMA: &str = "assay.status/1";
@@ -157,10 +158,18 @@ impl ShardStatus {
     }
 }
 
-/// Seconds of measuring that may still come once every job has its machine: they measure at the same time. `budget` is of one
-/// that has not begun.
+/// Seconds of measuring that may still come once every job has its machine: machines measure at the same time, jobs on one after
+/// each other. `budget` is of one that has not begun.
 pub fn seconds_left(shards: &[ShardStatus], budget: Option<f64>) -> Option<f64> {
-    shards.iter().map(|one| one.left(budget)).try_fold(0.0, |most: f64, left| Some(most.max(left?)))
+    let (mut by_node, mut most) = (BTreeMap::<&str, f64>::new(), 0.0_f64);
+    for one in shards {
+        let left = one.left(budget)?;
+        match &one.state {
+            ShardState::Running { node, .. } => *by_node.entry(node).or_default() += left,
+            _ => most = most.max(left),
+        }
+    }
+    Some(by_node.into_values().fold(most, f64::max))
 }
 
 /// "1 of 3 jobs is over, 1 waits for a machine; up to 40 s of measuring left".
@@ -199,10 +208,15 @@ impl StatusPage {
 /// The page for a terminal; `now` in seconds since 1970.
 pub fn render_status(page: &StatusPage, now: f64, width: usize, palette: impl Into<Palette>) -> String {
     let mut sheet = Sheet::new(width, palette);
-    let failed = page.shards.iter().any(|one| one.state.is_over() && one.state != ShardState::Ended);
+    let is = |wanted: fn(&ShardState) -> bool| page.shards.iter().any(|one| wanted(&one.state));
+    let failed = is(|state| matches!(state, ShardState::Failed { .. }));
+    let gone = is(|state| matches!(state, ShardState::Lost { .. } | ShardState::Cancelled));
     let unmerged = page.shards.iter().any(|one| one.state.is_over() && !one.merged && one.measured.is_some());
-    let next = match (failed, unmerged) {
-        (true, _) => Some("the same command with --resume hands in again what did not end"),
+    let next = match (gone || failed, unmerged) {
+        (true, _) if gone => Some("the same command with --resume hands in again what was lost or cancelled"),
+        (true, _) => {
+            Some("--resume does not try again what failed: mend it, and hand it in without --resume")
+        }
         (false, true) => Some("the same command with --resume adds what has ended to the ledger"),
         (false, false) => None,
     };
@@ -323,10 +337,15 @@ mod tests {
         let one = [shard("zen4", running(), Some(20.0)), shard("arm", waiting(), None)];
         assert_eq!(seconds_left(&one, None), None);
         assert_eq!(seconds_left(&one[..1], None), Some(40.0));
+        let two = [shard("a", running(), Some(20.0)), shard("b", running(), None), one[1].clone()];
+        assert_eq!(seconds_left(&two, Some(60.0)), Some(100.0), "on one machine, one after the other");
         let lost = [shard("zen4", ShardState::Cancelled, Some(20.0))];
         assert_eq!(seconds_left(&lost, None), Some(0.0));
         assert_eq!(whole(&lost, None), "1 job: 0 came to the end, 1 did not");
         let text = render_status(&page(lost.to_vec()), 0.0, 100, false);
         assert!(text.contains("--resume hands in again") && text.contains("not in the ledger yet"), "{text}");
+        let failed = shard("zen4", ShardState::Failed { code: 3, reason: "no gcc".into() }, None);
+        let text = render_status(&page(vec![failed]), 0.0, 100, false);
+        assert!(text.contains("--resume does not try again what failed"), "{text}");
     }
 }

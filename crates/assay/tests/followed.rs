@@ -5,8 +5,9 @@ use crate::trace_fixtures;
 use serde_json::Value;
 use std::process::Command;
 
-/// `a`, and four that have its loop: `flagged` tests a flag first; `other_table` reads a table with the same bytes elsewhere;
-/// `twice` walks through everything once more, and drops what it finds; `serialises` waits for the processor once a call.
+/// `a`, and five that have its loop: `flagged` tests a flag first; `other_table` reads a table with the same bytes elsewhere;
+/// `twice` walks through everything once more, and drops what it finds; `serialises` waits for the processor once a call; `later` does
+/// other work from its second walk on.
 const PROGRAM: &str = r#"#include <assay.h>
 #include <string.h>
 static uint64_t tables[2][256];
@@ -38,6 +39,15 @@ static uint64_t other_table(const uint8_t *data, size_t size)
         return never(data, size);
     return work(tables[1], data, size);
 }
+static __attribute__((noinline, cold)) uint64_t otherwise(const uint8_t *data, size_t size) { return work(tables[1], data, size); }
+static uint64_t later(const uint8_t *data, size_t size)
+{
+    static volatile uint32_t calls;
+    calls = calls + 1;
+    if (calls > 8)
+        return otherwise(data, size);
+    return work(tables[0], data, size);
+}
 static uint64_t serialises(const uint8_t *data, size_t size)
 {
     uint32_t a = 0, b, c = 0, d;
@@ -56,13 +66,14 @@ ASSAY_VARIANT("flagged", flagged)
 ASSAY_VARIANT("other_table", other_table)
 ASSAY_VARIANT("twice", twice)
 ASSAY_VARIANT("serialises", serialises)
+ASSAY_VARIANT("later", later)
 ASSAY_MAIN()
 "#;
 
 const EXPERIMENT: &str = r#"question = "Do these differ?"
 unit = "byte"
 baseline = "a"
-variants = ["a", "flagged", "other_table", "twice", "serialises"]
+variants = ["a", "flagged", "other_table", "twice", "serialises", "later"]
 compilers = ["COMPILER"]
 flags = [{ name = "set", flags = ["-O2", "-falign-loops=16", "-falign-functions=16"] }]
 budget = 20

@@ -417,9 +417,10 @@ pub struct KnownCode {
 
 impl KnownCode {
     fn on(&self, input: &str) -> CodeIdentity {
-        self.executed
-            .get(input)
-            .map_or_else(|| self.identity.clone(), |&same| CodeIdentity::SameExecution(same))
+        match (&self.identity, self.executed.get(input)) {
+            (CodeIdentity::SameLoops(loops), Some(&same)) => CodeIdentity::SameExecution(loops.clone(), same),
+            (identity, _) => identity.clone(),
+        }
     }
 }
 
@@ -452,18 +453,15 @@ pub fn identical_code(
                 CodeFound::Unknown => continue,
             };
             let rows = ledger.executions(&process.artifact, &experiment.baseline, &variant.name)?;
-            // Where code or data is cold, what lies around the loops costs as much as they do.
-            let is_plain = |name: &str| {
-                experiment.inputs.iter().any(|input| input.name == name && input.usage.is_plain())
-            };
             let of_input = |input: &CampaignInput| {
+                // Where code or data is cold, what lies around the loops costs as much as they do.
+                let spec = experiment.inputs.iter().find(|spec| spec.name == input.name)?;
+                let spec = Some(spec).filter(|spec| spec.usage.is_plain())?;
                 let row =
-                    rows.iter().find(|row| (&row.input, row.windows) == (&input.digest, input.windows))?;
+                    rows.iter().find(|row| row.is_of(&input.digest, input.windows, spec.window_units))?;
                 let same = SameExecution { looped: row.looped, around: row.around };
-                let proves = row.same
-                    && is_plain(&input.name)
-                    && !experiment.measured_only
-                    && same.is_within(experiment.minimum_effect);
+                let proves =
+                    row.same && !experiment.measured_only && same.is_within(experiment.minimum_effect);
                 proves.then(|| (input.name.clone(), same))
             };
             let executed = inputs.iter().filter_map(of_input).collect();

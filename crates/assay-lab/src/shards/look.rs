@@ -4,7 +4,10 @@ use super::cluster::{Cluster, JobState};
 use super::kept::{Shard, ShardedQuestion};
 use crate::store::{Kept, KeptRow, Ledger};
 use crate::view::budget_and_advance;
+use assay_linux::private::PrivateFolder;
 use assay_report::status::{self, STATUS_SCHEMA, ShardProgress, ShardState, ShardStatus, StatusPage};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The page of a question.
@@ -46,7 +49,7 @@ pub(super) fn shard_status(question: &ShardedQuestion, shard: &Shard, state: Sha
         kind: shard.feature.clone(),
         part: shard.part.as_ref().map(|part| part.name.clone()),
         job: shard.job.clone(),
-        measured: measured(question, shard),
+        measured: measured(question, shard, state.is_over()),
         merged: shard.file("merged").exists(),
         state,
     }
@@ -74,12 +77,16 @@ fn since(shard: &Shard) -> Option<f64> {
 }
 
 /// How far it has come; none: it has measured nothing, or its ledger cannot be read just now.
-fn measured(question: &ShardedQuestion, shard: &Shard) -> Option<ShardProgress> {
+fn measured(question: &ShardedQuestion, shard: &Shard, is_over: bool) -> Option<ShardProgress> {
     let path = shard.ledger();
     if !path.is_file() {
         return None;
     }
-    let ledger = Ledger::open_to_read(&path).ok()?;
+    let scratch = if is_over { None } else { Some(copied(&path).ok()?) };
+    let ledger = match &scratch {
+        Some(scratch) => Ledger::open_to_read(&scratch.path().join(COPY)).ok()?,
+        None => Ledger::open_to_read(&path).ok()?,
+    };
     let newest: KeptRow = ledger.kept(kind_of(&question.verb)).ok()?.into_iter().next()?;
     let (budget, advance) = budget_and_advance(&ledger, &newest).ok()?;
     Some(ShardProgress {
@@ -88,4 +95,20 @@ fn measured(question: &ShardedQuestion, shard: &Shard) -> Option<ShardProgress> 
         seconds: advance.seconds,
         budget_seconds: budget.or(question.budget),
     })
+}
+
+/// Name of a copied ledger.
+const COPY: &str = "ledger.db";
+
+/// A copy of a ledger that another machine is writing to, byte by byte: SQLite shares an open ledger within one machine only. What
+/// is torn, as it changed meanwhile, cannot be read, and is read at the next look.
+fn copied(path: &Path) -> io::Result<PrivateFolder> {
+    let scratch = PrivateFolder::new(&std::env::temp_dir(), "assay-look-")?;
+    let copy = scratch.path().join(COPY);
+    std::fs::copy(path, &copy)?;
+    let log = |path: &Path| PathBuf::from(format!("{}-wal", path.display()));
+    match std::fs::copy(log(path), log(&copy)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(scratch),
+    }
 }

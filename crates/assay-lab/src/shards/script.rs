@@ -20,7 +20,7 @@ pub fn script(question: &ShardedQuestion, shard: &Shard, program: &Path, sight: 
          end() {{ echo \"$1\" > {draft} && mv {draft} {end}; exit \"$1\"; }}\n\
          found=$({program} --version 2>&1 | head -n 2)\n\
          if [ \"$found\" != {version} ]; then\n\
-         \x20   echo \"assay: not measured: {program} on this machine is not the version that the job was handed in by, but\" $found\n\
+         \x20   echo \"assay: not measured:\" {program} \"on this machine is not the version that the job was handed in by, but\" $found\n\
          \x20   end 3\n\
          fi\n\
          measure() {{ {program} {verb} --quiet --ledger {ledger} \"$@\" {words} > /dev/null; code=$?; }}\n\

@@ -53,6 +53,10 @@ impl Cluster for Slurm {
     }
 
     fn cancel(&self, job: &str) -> Result<(), String> {
+        // A word of another form would be an option: of all of the user's jobs.
+        if number(job).as_deref() != Some(job) {
+            return Err(format!("`{job}` is no number of a job"));
+        }
         let ran = Command::new("scancel").arg(job).output().map_err(|error| format!("scancel: {error}"))?;
         let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
         // A number that is no longer known has ended.
@@ -97,6 +101,9 @@ mod tests {
         assert_eq!(state("7|PENDING|Resources|"), Some(("7".into(), JobState::Waiting("Resources".into()))));
         assert_eq!(state("8|RUNNING|None|n2"), Some(("8".into(), JobState::Running("n2".into()))));
         assert_eq!(state("slurm_load_jobs error"), None);
+        for hostile in ["-u me", "--me", "", "7;alpha"] {
+            assert!(Slurm.cancel(hostile).unwrap_err().contains("is no number of a job"));
+        }
         assert_eq!(
             (number("12\n"), number("12;alpha"), number("refused")),
             (Some("12".into()), Some("12".into()), None)

@@ -102,6 +102,13 @@ impl Ssh {
         Err(if said.is_empty() { format!("{program} {host}: {}", ran.status) } else { said })
     }
 
+    /// Host and process of a job, if it is one that a host of the list can have. The file that names it may be anybody's.
+    fn parted<'j>(&self, job: &'j str) -> Option<(&'j str, &'j str)> {
+        let (host, process) = job.split_once('/')?;
+        let is_listed = self.hosts.iter().any(|known| known.name == host);
+        (is_listed && is_process(process)).then_some((host, process))
+    }
+
     /// How a host sees the shared files.
     fn sight(&self, host: &SshHost) -> Sight {
         Sight {
@@ -137,13 +144,14 @@ impl Cluster for Ssh {
     }
 
     fn look(&self, jobs: &[&str]) -> BTreeMap<String, JobState> {
-        let mut by_host: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for job in jobs {
-            if let Some((host, process)) = job.split_once('/') {
-                by_host.entry(host).or_default().push(process);
+        let (mut by_host, mut found) = (BTreeMap::<&str, Vec<&str>>::new(), BTreeMap::new());
+        for job in jobs.iter().filter(|job| !job.is_empty()) {
+            match self.parted(job) {
+                Some((host, process)) => by_host.entry(host).or_default().push(process),
+                // Its host may have left the list while it goes on.
+                None => drop(found.insert((*job).to_owned(), JobState::Unknown(unlisted(job)))),
             }
         }
-        let mut found = BTreeMap::new();
         for (host, processes) in by_host {
             let said = self.ask(host, &watcher(&processes));
             for process in processes {
@@ -161,7 +169,9 @@ impl Cluster for Ssh {
     }
 
     fn cancel(&self, job: &str) -> Result<(), String> {
-        let Some((host, process)) = job.split_once('/') else { return Ok(()) };
+        let Some((host, process)) = self.parted(job) else {
+            return Err(unlisted(job));
+        };
         let number = process.split(':').next().unwrap_or_default();
         // All that the shell started, too. Debian's sh takes no `--` before the number.
         let script = format!("{}if is {}; then kill -TERM -{number}; fi\n", IS, quoted(process));
@@ -180,7 +190,7 @@ impl Cluster for Ssh {
 }
 
 /// Whether `PROCESS:BEGAN` still runs, as a function of the shell: fields 3 and 22 of its stat are its state and when it began.
-const IS: &str = "is() { set -- \"$1\" $(cat \"/proc/${1%%:*}/stat\" 2>/dev/null); [ \"${23}\" = \"${1##*:}\" ] && [ \"$4\" != Z ]; }\n";
+const IS: &str = "is() { set -- \"$1\" $(cat \"/proc/${1%%:*}/stat\" 2>/dev/null); [ -n \"${23}\" ] && [ \"${23}\" = \"${1##*:}\" ] && [ \"$4\" != Z ]; }\n";
 
 fn watcher(processes: &[&str]) -> String {
     let each = processes.iter().map(|process| quoted(process)).collect::<Vec<_>>().join(" ");
@@ -206,9 +216,19 @@ fn launcher(script: &str, log: &Path) -> String {
 fn started(said: &str) -> Option<&str> {
     // What a login prints comes before it.
     let process = said.lines().rev().find_map(|line| line.strip_prefix("started "))?;
-    let (number, began) = process.split_once(':')?;
+    is_process(process).then_some(process)
+}
+
+fn unlisted(job: &str) -> String {
+    format!("`{job}` is no job of a host in the list")
+}
+
+/// Whether this is `PROCESS:BEGAN`, of a process that a job can be: 1 stands for all in a call of kill.
+fn is_process(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (digits(number) && digits(began)).then_some(process)
+    text.split_once(':').is_some_and(|(number, began)| {
+        digits(began) && digits(number) && number.parse::<u32>().is_ok_and(|number| number > 1)
+    })
 }
 
 #[cfg(test)]

@@ -30,7 +30,16 @@ pub struct Waited {
     /// How it stood at last: what is not over was under way when the user interrupted.
     pub state: ShardState,
     /// Why not all that it measured could be added.
-    pub unmerged: Option<String>,
+    pub unmerged: Option<Unmerged>,
+}
+
+/// Why a shard's ledger was not added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmerged {
+    /// In words.
+    pub why: String,
+    /// Another version measured it: the user may add it.
+    pub is_foreign: bool,
 }
 
 impl Waited {
@@ -126,18 +135,23 @@ fn merge(
     question: &ShardedQuestion,
     shard: &Shard,
     tell: &mut dyn FnMut(&str),
-) -> Option<String> {
+) -> Option<Unmerged> {
     let path = shard.ledger();
     if !path.is_file() {
         return None;
     }
-    let merged = foreign(&path, question).and_then(|()| ledger.merge(&path));
-    let merged = match merged {
+    let unmerged = |why: String, is_foreign| Some(Unmerged { why, is_foreign });
+    match foreign(&path, question) {
+        Ok(None) => {}
+        Ok(Some(why)) => return unmerged(why, true),
+        Err(error) => return unmerged(format!("{error:#}"), false),
+    }
+    let merged = match ledger.merge(&path) {
         Ok(merged) if !merged.diverged.is_empty() => {
-            return Some("it was continued in your ledger, too".to_owned());
+            return unmerged("it was continued in your ledger, too".to_owned(), false);
         }
         Ok(merged) => merged,
-        Err(error) => return Some(format!("{error:#}")),
+        Err(error) => return unmerged(format!("{error:#}"), false),
     };
     // Comparisons have visits instead.
     let what =
@@ -149,15 +163,13 @@ fn merge(
     None
 }
 
-/// Refuses what another version measured: its samples may mean something else.
-fn foreign(path: &std::path::Path, question: &ShardedQuestion) -> Result<()> {
+/// What another version measured, in words: its samples may mean something else.
+fn foreign(path: &std::path::Path, question: &ShardedQuestion) -> Result<Option<String>> {
     let ours = question.version.lines().next().unwrap_or_default().trim_start_matches("assay ");
     let ledger = Ledger::open_to_read(path).with_context(|| format!("reading {}", path.display()))?;
     let versions = ledger.versions()?;
-    match versions.iter().find(|version| *version != ours) {
-        Some(other) => anyhow::bail!("it was measured by assay {other}, not by {ours}, and is not added"),
-        None => Ok(()),
-    }
+    let other = versions.iter().find(|version| *version != ours);
+    Ok(other.map(|other| format!("it was measured by assay {other}, not by {ours}, and is not added")))
 }
 
 /// Ends all jobs that have not ended, and merges what they measured.

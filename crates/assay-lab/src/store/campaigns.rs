@@ -9,6 +9,7 @@ use super::rows::{
 };
 use anyhow::Result;
 use assay_pure::ledger::Flag;
+use assay_pure::placement::same_execution::RULES;
 use rusqlite::params;
 
 impl Ledger {
@@ -353,14 +354,16 @@ impl Ledger {
     /// The ledger cannot be written.
     pub fn put_execution(&self, row: &ExecutionRow) -> Result<()> {
         self.write(
-            "INSERT OR REPLACE INTO execution (artifact, first, second, input, windows, same, looped, around) \
-             VALUES (?,?,?,?,?,?,?,?)",
+            "INSERT OR REPLACE INTO execution (artifact, first, second, input, windows, window_units, rules, same, \
+             looped, around) VALUES (?,?,?,?,?,?,?,?,?,?)",
             params![
                 row.artifact,
                 row.first,
                 row.second,
                 row.input,
                 row.windows as i64,
+                row.window_units as i64,
+                RULES,
                 row.same,
                 row.looped as i64,
                 row.around as i64

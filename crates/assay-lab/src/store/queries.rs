@@ -8,6 +8,7 @@ use super::rows::{
 };
 use anyhow::{Context, Result};
 use assay_pure::ledger::{CodeFound, CountWalk, Stage, Stopped};
+use assay_pure::placement::same_execution::RULES;
 use assay_pure::verdict::CountSource;
 use rusqlite::{Row, params};
 use serde_json::Value;
@@ -167,23 +168,24 @@ impl Ledger {
         })
     }
 
-    /// What two variants with the same loops execute, by input.
+    /// What two variants with the same loops execute, by input, as far as it was followed by today's rules.
     ///
     /// # Errors
     /// The ledger cannot be read.
     pub fn executions(&self, artifact: &str, first: &str, second: &str) -> Result<Vec<ExecutionRow>> {
-        let sql = "SELECT input, windows, same, looped, around FROM execution \
-                   WHERE artifact = ? AND first = ? AND second = ?";
-        self.rows("what was executed", sql, params![artifact, first, second], |row| {
+        let sql = "SELECT input, windows, window_units, same, looped, around FROM execution \
+                   WHERE artifact = ? AND first = ? AND second = ? AND rules = ?";
+        self.rows("what was executed", sql, params![artifact, first, second, RULES], |row| {
             Ok(ExecutionRow {
                 artifact: artifact.to_owned(),
                 first: first.to_owned(),
                 second: second.to_owned(),
                 input: row.get(0)?,
                 windows: unsigned(row, 1)?,
-                same: row.get(2)?,
-                looped: unsigned(row, 3)?,
-                around: unsigned(row, 4)?,
+                window_units: unsigned(row, 2)?,
+                same: row.get(3)?,
+                looped: unsigned(row, 4)?,
+                around: unsigned(row, 5)?,
             })
         })
     }

@@ -260,12 +260,21 @@ pub struct ExecutionRow {
     pub input: String,
     /// Windows that it was cut into.
     pub windows: u64,
+    /// Units per window, as asked for; 0 is all in one.
+    pub window_units: u64,
     /// Their loops execute the same instructions on the same addresses in the same order.
     pub same: bool,
     /// Instructions executed in loops and in what they call.
     pub looped: u64,
     /// Instructions executed around the loops, by the one that executes more.
     pub around: u64,
+}
+
+impl ExecutionRow {
+    /// Whether it is of an input of this content that is cut like this.
+    pub fn is_of(&self, digest: &str, windows: u64, window_units: u64) -> bool {
+        (&*self.input, self.windows, self.window_units) == (digest, windows, window_units)
+    }
 }
 
 /// What a variant executes on an input.

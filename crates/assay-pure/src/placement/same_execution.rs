@@ -8,7 +8,7 @@
 //! Limits: x86-64; the loops must be laid out alike and begin at the same offset modulo [`ENTRY_STEP`], so that a linker can
 //! bring both to the same places in a line; an instruction whose time depends on the values that it works on (divisions,
 //! floating-point arithmetic, repeated string instructions) makes it unknown, as values are not compared; what is executed
-//! around the loops is counted, not timed, so that a cache miss there is seen by the measured control alone. Source:
+//! around the loops is counted, not timed; a function that asks the processor what it is takes the emulator's way. Source:
 //! Intel SDM volume 2 as decoded by iced-x86; which instructions take a time that depends on values: Agner Fog, "Instruction
 //! tables". Checked: functions of the machine's compilers in tests/identity.rs; what is told of it by times in
 //! docs/methodology/calibration.md.
@@ -19,7 +19,7 @@ use super::identity::image::LinkedImage;
 use super::identity::{Identity, same_code_at};
 use super::layout::LayoutError;
 use super::same_loops::{ENTRY_STEP, LoopsOfBoth};
-use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind};
+use iced_x86::{CpuidFeature, FlowControl, Instruction, Mnemonic, OpKind};
 use std::collections::BTreeMap;
 
 /// Calls of calls are followed this deep.
@@ -46,6 +46,9 @@ const LIBRARY: [&str; 16] = [
     "mempcpy",
 ];
 
+/// Version of what is followed and compared: what an earlier one found proves nothing by a later one.
+pub const RULES: u32 = 1;
+
 /// What executing an instruction means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FollowedRole {
@@ -71,6 +74,10 @@ pub fn followed(elf: &[u8], a: u64, b: u64) -> Result<Result<[FollowedCode; 2], 
     let image = LinkedImage::parse(elf)?;
     if let Some(reason) = image.unsuitable() {
         return Ok(Err(reason));
+    }
+    // Entries at other places modulo the step stay apart wherever a linker puts the functions.
+    if !(a ^ b).is_multiple_of(ENTRY_STEP) {
+        return Ok(Err("they begin at different offsets".into()));
     }
     let Some(loops) = LoopsOfBoth::find(elf, &image, a, b) else {
         return Ok(Err("their loops are not the same".into()));
@@ -144,7 +151,13 @@ impl BothFollowed<'_, '_> {
             let name = format!("{:?}", x.mnemonic()).to_lowercase();
             return Err(format!("the time of `{name}` depends on the values that it works on"));
         }
+        if needs_another_processor(x) {
+            return Err(
+                "a loop has instructions that the emulator lacks, so it may choose another one".into()
+            );
+        }
         match x.flow_control() {
+            FlowControl::Interrupt => return Err("a loop interrupts itself".into()),
             FlowControl::Call => self.callee(x.near_branch_target(), y.near_branch_target(), depth)?,
             FlowControl::IndirectCall => return Err("a loop calls a function by its address".into()),
             _ => {}
@@ -182,7 +195,8 @@ impl BothFollowed<'_, '_> {
             Disassembly::decode(self.image, at).map_err(|_| "a loop calls what is in no file".to_owned())
         };
         let (first, second) = (decode(a)?, decode(b)?);
-        let same = a == b || matches!(same_code_at(self.elf, a, b), Ok(Identity::Identical { .. }));
+        let alike = (a ^ b).is_multiple_of(ENTRY_STEP);
+        let same = a == b || alike && matches!(same_code_at(self.elf, a, b), Ok(Identity::Identical { .. }));
         if !same || first.undecodable.is_some() || first.steps.len() != second.steps.len() {
             return Err("a loop calls what is not the same".into());
         }
@@ -202,6 +216,15 @@ impl BothFollowed<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Whether the emulator has no such instruction: a function that chooses its loop by what the processor has takes another one there.
+fn needs_another_processor(instruction: &Instruction) -> bool {
+    let lacking = |feature: &CpuidFeature| {
+        let name = format!("{feature:?}");
+        name.starts_with("AVX512") || name.starts_with("AMX")
+    };
+    instruction.cpuid_features().iter().any(lacking)
 }
 
 /// Whether an instruction may take so long that it matters once a call: it waits for all others, asks the hypervisor, locks
@@ -234,9 +257,15 @@ fn is_slow(instruction: &Instruction) -> bool {
                 | Mnemonic::Xgetbv
                 | Mnemonic::Syscall
                 | Mnemonic::Xsave
+                | Mnemonic::Xsave64
+                | Mnemonic::Xsavec
+                | Mnemonic::Xsavec64
+                | Mnemonic::Xsaveopt
+                | Mnemonic::Xsaveopt64
                 | Mnemonic::Xrstor
-                | Mnemonic::Fxsave
-                | Mnemonic::Fxrstor
+                | Mnemonic::Xrstor64
+                | Mnemonic::Xbegin
+                | Mnemonic::Ldmxcsr
                 | Mnemonic::Emms
         )
 }

@@ -119,7 +119,9 @@ fn offset_evidence(contrast: &ObservedContrast, at: &PairAt) -> Option<String> {
 pub fn identical_code(contrast: &ObservedContrast) -> Option<CauseEvidence> {
     let (candidate, baseline) = contrast.between().names();
     let evidence = match contrast.identity.as_ref()? {
-        CodeIdentity::Different | CodeIdentity::SameLoops(_) | CodeIdentity::SameExecution(_) => return None,
+        CodeIdentity::Different | CodeIdentity::SameLoops(_) | CodeIdentity::SameExecution(..) => {
+            return None;
+        }
         CodeIdentity::SameCode => {
             let evidence = format!(
                 "after relocation the machine code of {candidate} and {baseline} is the same: what differs between them is the data that they work on, placement or noise"
@@ -138,7 +140,10 @@ pub fn identical_code(contrast: &ObservedContrast) -> Option<CauseEvidence> {
 /// Input: the contrast, ln of its code effect where there is one. The share is 1 where the loops cannot reach the same places and
 /// the times of one side vary by place at least as much as the sides differ; else it is open.
 pub fn same_loops(contrast: &ObservedContrast, effect: Option<f64>) -> Option<CauseEvidence> {
-    let Some(CodeIdentity::SameLoops(loops)) = &contrast.identity else { return None };
+    let Some(CodeIdentity::SameLoops(loops) | CodeIdentity::SameExecution(loops, _)) = &contrast.identity
+    else {
+        return None;
+    };
     let largest = loops.iter().max_by_key(|shared| shared.instructions)?;
     let (candidate, baseline) = contrast.between().names();
     let sides = [

@@ -12,7 +12,7 @@ pub enum CodeIdentity {
     SameLoops(Vec<SharedLoop>),
     /// Other instructions, but what the loops execute was followed on the whole input, and is the same; hardly anything is executed
     /// around them.
-    SameExecution(SameExecution),
+    SameExecution(Vec<SharedLoop>, SameExecution),
     /// The same instructions; the data that they work on may differ, and make a difference.
     SameCode,
     /// The same instructions on the same data, judged by what was measured: a control.
@@ -55,7 +55,7 @@ impl CodeIdentity {
 
     /// Whether both sides are equivalent whatever was measured.
     pub fn proves(&self) -> bool {
-        matches!(self, CodeIdentity::Proven | CodeIdentity::SameExecution(_))
+        matches!(self, CodeIdentity::Proven | CodeIdentity::SameExecution(..))
     }
 }
 

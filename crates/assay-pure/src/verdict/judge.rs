@@ -106,7 +106,7 @@ fn settle(
     let contradiction = reasons::identical_contradiction(contrast, &found);
     // What lies around the loops was counted, not timed: a measured difference stands.
     let is_refuted =
-        matches!(contrast.identity, Some(CodeIdentity::SameExecution(_))) && found.verdict.is_difference();
+        matches!(contrast.identity, Some(CodeIdentity::SameExecution(..))) && found.verdict.is_difference();
     found.proven = contrast.is_proven() && contradiction.is_none() && !is_refuted;
     let noise = if found.proven {
         found.verdict = Verdict::Equivalent;

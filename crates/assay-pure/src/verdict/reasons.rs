@@ -40,9 +40,9 @@ pub(super) fn of(
 /// What needs no samples.
 fn proven(contrast: &ObservedContrast, found: &ContrastVerdict) -> String {
     let (candidate, baseline) = found.between().names();
-    if let Some(CodeIdentity::SameExecution(executed)) = &contrast.identity {
+    if let Some(CodeIdentity::SameExecution(_, executed)) = &contrast.identity {
         return format!(
-            "On the whole input the loops of {candidate} and {baseline} execute the same {} instructions in the same order on the same addresses, so they are equivalent by proof. What either executes around its loops is {} of that.",
+            "On the whole input the loops of {candidate} and {baseline} execute the same {} instructions in the same order on the same addresses, so they are equivalent by proof. What either executes around its loops is at most {} of that.",
             count(executed.looped),
             fraction(executed.share())
         );

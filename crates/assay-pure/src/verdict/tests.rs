@@ -2,6 +2,7 @@
 
 use super::cause::Cause;
 use super::*;
+use crate::placement::same_loops::SharedLoop;
 
 mod controls;
 
@@ -286,8 +287,9 @@ fn what_is_proven_is_equivalent_however_little_or_unsteadily_it_was_measured() {
 
 #[test]
 fn what_executes_the_same_is_equivalent_by_proof_unless_a_difference_was_measured() {
+    let loops = vec![SharedLoop { first: 16, second: 32, instructions: 7 }];
     let executed = SameExecution { looped: 5_000_000, around: 48 };
-    let identity = Some(CodeIdentity::SameExecution(executed));
+    let identity = Some(CodeIdentity::SameExecution(loops, executed));
     let found = judge_one(&Planted { rotations: 2, identity: identity.clone(), ..Planted::default() });
     assert_eq!((found.verdict, found.decided, found.proven), (Verdict::Equivalent, true, true));
     let said = "execute the same 5,000,000 instructions in the same order on the same addresses";
@@ -295,6 +297,7 @@ fn what_executes_the_same_is_equivalent_by_proof_unless_a_difference_was_measure
     assert!(!has(&found, Cause::IdenticalCode) && !has(&found, Cause::SameLoops));
     let found = judge_one(&Planted { ratio: 1.05, identity, ..Planted::default() });
     assert_eq!((found.verdict, found.proven), (Verdict::Slower, false));
+    assert!(has(&found, Cause::SameLoops));
 }
 
 #[test]
@@ -329,7 +332,6 @@ fn a_difference_between_copies_is_told_first_and_takes_smaller_differences_back(
 
 #[test]
 fn a_loop_that_lies_elsewhere_in_its_function_is_a_cause_with_its_remedy() {
-    use crate::placement::same_loops::SharedLoop;
     let loops = vec![SharedLoop { first: 5, second: 12, instructions: 7 }];
     let planted =
         Planted { ratio: 1.03, identity: Some(CodeIdentity::SameLoops(loops)), ..Planted::default() };

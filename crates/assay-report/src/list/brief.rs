@@ -4,7 +4,7 @@
 use crate::answer::carried;
 use crate::compare::ComparePage;
 use crate::ink::Ink;
-use crate::page::{Axis, Page, RatioInterval, TwinVerdict, Verdict};
+use crate::page::{Axis, Page, RatioInterval, SAME_CODE, TwinVerdict, Verdict};
 use crate::stages::page::{Against, Brought, DiaryPage};
 use crate::sweep::SweepPage;
 use crate::sweep::page::PairPage;
@@ -64,17 +64,15 @@ struct Found<'a> {
     place: &'a str,
     verdict: Verdict,
     code: Option<RatioInterval>,
-    proven: bool,
-    same_code: bool,
+    proof: Option<&'static str>,
 }
 
 impl Found<'_> {
     fn change(&self) -> String {
-        match (self.proven, self.code) {
-            (true, _) if self.same_code => ", same machine code".into(),
-            (true, _) => ", same loops executed".into(),
-            (false, Some(code)) => format!(", {}", code.change()),
-            (false, None) => String::new(),
+        match (self.proof, self.code) {
+            (Some(proof), _) => format!(", {proof}"),
+            (None, Some(code)) => format!(", {}", code.change()),
+            (None, None) => String::new(),
         }
     }
 
@@ -145,8 +143,7 @@ impl Brief {
                 place: &contrast.input,
                 verdict: contrast.verdict,
                 code: contrast.code,
-                proven: contrast.proven,
-                same_code: contrast.is_same_code(),
+                proof: contrast.proof(),
             });
             found.collect()
         };
@@ -173,9 +170,9 @@ impl Brief {
         let candidate = page.sides.get(1).map_or("", |side| side.name.as_str());
         let found: Vec<Found> = (page.benchmarks.iter())
             .filter_map(|found| {
-                let (code, proven) = (found.code, found.proven);
+                let (code, proof) = (found.code, found.proven.then_some(SAME_CODE));
                 let (who, place) = (candidate, found.benchmark.as_str());
-                Some(Found { who, place, verdict: found.verdict?, code, proven, same_code: true })
+                Some(Found { who, place, verdict: found.verdict?, code, proof })
             })
             .collect();
         let gate = match &page.gate {

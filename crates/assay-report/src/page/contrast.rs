@@ -100,6 +100,11 @@ pub struct InputDependentContrast {
     pub note: String,
 }
 
+/// Of a proof: nothing else could be executed.
+pub const SAME_CODE: &str = "same machine code";
+/// Of a proof: it was followed.
+pub const SAME_LOOPS: &str = "same loops";
+
 impl PageContrast {
     /// The baseline's (compiler, flags).
     pub fn baseline_build(&self) -> (&str, &str) {
@@ -109,9 +114,10 @@ impl PageContrast {
         }
     }
 
-    /// Whether both sides are the same machine code, as a cause says.
-    pub fn is_same_code(&self) -> bool {
-        self.causes.iter().any(|cause| cause.cause == Cause::IdenticalCode)
+    /// What both sides have in common where that proves them equivalent: [`SAME_CODE`] or [`SAME_LOOPS`].
+    pub fn proof(&self) -> Option<&'static str> {
+        let is_same_code = self.causes.iter().any(|cause| cause.cause == Cause::IdenticalCode);
+        self.proven.then_some(if is_same_code { SAME_CODE } else { SAME_LOOPS })
     }
 
     /// Rotations still missing for a decision, at least 1; none where that is not known.

@@ -8,7 +8,7 @@ use super::run::counted;
 use super::scene::{Anchor, Fill, Scene, Shape};
 use crate::compare::terminal::{figure, ordered};
 use crate::compare::{ComparePage, Compared, Method, SideFigure};
-use crate::page::AsBuiltSays;
+use crate::page::{AsBuiltSays, SAME_CODE};
 use crate::plot_axis::PlotAxis;
 use assay_pure::words;
 
@@ -71,7 +71,11 @@ fn rows(shown: &[&Compared]) -> Vec<ForestRow> {
         as_built: found.as_built,
         verdict: found.verdict,
         proven: found.proven,
-        remarks: remarks(&found.causes, found.proven, found.as_built.zip(found.as_built_says)),
+        remarks: remarks(
+            &found.causes,
+            found.proven.then_some(SAME_CODE),
+            found.as_built.zip(found.as_built_says),
+        ),
     };
     shown.iter().map(row).collect()
 }

@@ -64,10 +64,11 @@ pub fn verdict_colour(verdict: Verdict) -> Colour {
     }
 }
 
-/// Causes in words, then what an ordinary link would have said where it misleads.
+/// The proof, or causes in words, then what an ordinary link would have said where it misleads. `proof`: what both sides have in
+/// common, where that decides.
 pub fn remarks(
     causes: &[CauseEvidence],
-    proven: bool,
+    proof: Option<&str>,
     as_built: Option<(RatioInterval, AsBuiltSays)>,
 ) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
@@ -78,8 +79,8 @@ pub fn remarks(
         }
     }
     let mut told = Vec::new();
-    if proven {
-        told.push("the same machine code".to_owned());
+    if let Some(proof) = proof {
+        told.push(format!("the {proof}"));
     } else if !names.is_empty() {
         told.push(format!("{}: {}", if names.len() == 1 { "cause" } else { "causes" }, names.join(", ")));
     }

@@ -100,7 +100,7 @@ fn rows(page: &Page, builds: &BuildColumn, shown: &[&PageContrast]) -> Vec<Fores
     let row = |c: &&PageContrast| {
         let mut labels = vec![candidate_name(page, c), c.input.clone()];
         labels.extend(builds.title().map(|_| builds.name(&c.compiler, &c.flags)));
-        let mut told = remarks(&c.causes, c.proven, c.as_built.zip(c.as_built_says));
+        let mut told = remarks(&c.causes, c.proof(), c.as_built.zip(c.as_built_says));
         if c.verdict == Verdict::Undecided {
             let more = c.more_rotations().map(|more| words::plural(u64::from(more), "more rotation"));
             told.extend(more.map(|more| format!("{more} should decide it")));

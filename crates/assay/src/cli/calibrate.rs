@@ -41,7 +41,7 @@ pub struct CalibrateArguments {
     /// Time to measure a pair once, instead of the file's budget
     #[arg(long, value_name = "SECONDS", value_parser = super::run::positive)]
     pub budget: Option<f64>,
-    /// Decide by times alone, not by proof that the machine code is the same
+    /// Decide by times alone, not by proof that the same is executed
     #[arg(long)]
     pub no_proof: bool,
     /// Compare with the verdicts of Google Benchmark and hyperfine

@@ -5,6 +5,7 @@ use super::{DONE, FAILED, UNABLE, screen, version};
 use anyhow::Result;
 use assay_lab::history::{self, HistoryRequest};
 use assay_lab::lead::Misuse;
+use assay_lab::lead::command::quoted;
 use assay_lab::shards::{self, ClusterName, ShardPart, ShardRequest, Waited};
 use assay_lab::store::Ledger;
 use assay_lab::view::{AnyPage, named};
@@ -137,7 +138,7 @@ fn answers(name: &str, verb: &str, ends: &[Waited]) -> String {
     let mut cpus: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for one in ends {
         let (ink, text) = match (answer(one, verb), &one.unmerged) {
-            (_, Some(why)) => (Ink::Doubt, format!("not added: {why}")),
+            (_, Some(unmerged)) => (Ink::Doubt, format!("not added: {}", unmerged.why)),
             (Ok((cpu, brief)), None) => {
                 cpus.entry(&one.shard.feature).or_default().insert(cpu.clone());
                 (brief.tone.ink(), format!("{cpu}: {}", brief.whole))
@@ -214,12 +215,19 @@ pub fn told(ends: &[Waited], ledger: &std::path::Path) -> u8 {
     let mut open = Vec::new();
     for Waited { shard, state, unmerged } in ends {
         let title = shard.title();
-        if let Some(why) = unmerged {
+        if let Some(unmerged) = unmerged {
+            let file = quoted(&shard.ledger().to_string_lossy());
+            let all_the_same = if unmerged.is_foreign {
+                format!(
+                    "; `assay merge {file} --ledger {}` adds it all the same",
+                    quoted(&ledger.to_string_lossy())
+                )
+            } else {
+                String::new()
+            };
             screen::complain(&format!(
-                "assay: {title}: nothing of {} was added: {why}. See what is in it by `assay report --list --ledger {0}`; `assay \
-                 merge {0} --ledger {1}` adds it all the same",
-                shard.ledger().display(),
-                ledger.display()
+                "assay: {title}: {file} was not added: {}. See what is in it by `assay report --list --ledger {file}`{all_the_same}",
+                unmerged.why
             ));
             code = FAILED;
         }

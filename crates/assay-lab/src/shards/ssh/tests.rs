@@ -38,8 +38,16 @@ fn a_job_outlives_its_connection_is_seen_and_ends_when_it_is_cancelled() {
     let script = "echo 'it''s (here' \"$0\"; sleep 600 & wait\n";
     let job = handed_in(&ssh, folder.path(), "k", script).unwrap();
     assert!(job.starts_with("h/"), "the host that does not answer is passed over: {job}");
+    let planted = folder.path().join("planted");
+    let injected = format!("h/1; touch {}:", planted.display());
+    for hostile in ["h/1:", &injected, "h/1:1", "h/:7", "-oProxyCommand=x/7:7", "other/7:7", "h"] {
+        assert!(ssh.cancel(hostile).unwrap_err().contains("is no job of a host"), "{hostile}");
+        let seen = ssh.look(&[hostile]);
+        assert!(matches!(&seen[hostile], JobState::Unknown(why) if why.contains("is no job")), "{seen:?}");
+    }
+    assert!(!planted.exists() && ssh.look(&[""]).is_empty());
     let dead = "broken/7:7";
-    let seen = ssh.look(&[&job, "h/1:0", dead]);
+    let seen = ssh.look(&[&job, "h/2:0", dead]);
     assert_eq!(seen.get(&job), Some(&JobState::Running("h".into())));
     assert!(matches!(&seen[dead], JobState::Unknown(why) if why.contains("no route")), "{seen:?}");
     assert_eq!(seen.len(), 2, "another process of the same number is none of ours: {seen:?}");
