@@ -13,6 +13,7 @@ mod inlined;
 mod input_store;
 pub mod inputs;
 pub mod judge;
+pub mod known_code;
 mod known_input;
 pub mod landing;
 pub mod left_out;

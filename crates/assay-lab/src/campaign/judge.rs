@@ -1,5 +1,6 @@
 //! Verdicts from what the ledger holds, and which cells are still open.
 
+use super::known_code;
 use super::observe::{self, Observed};
 use super::placements::BuildGroup;
 use super::prepare::PreparedExperiment;
@@ -108,7 +109,7 @@ pub fn judge_observed(
     look: LookOfPlan,
 ) -> Result<(Vec<ObservedContrast>, Judgement)> {
     let failures = ledger.failures(campaign)?;
-    let identical = observe::identical_code(ledger, campaign, experiment)?;
+    let identical = known_code::identical_code(ledger, campaign, experiment)?;
     let mut contrasts = observe::contrasts(experiment, compilers, observed, &failures, &identical);
     if experiment.measured_only {
         let proven = |contrast: &&mut ObservedContrast| contrast.identity == Some(CodeIdentity::Proven);

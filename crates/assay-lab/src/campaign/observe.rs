@@ -1,20 +1,19 @@
 //! From the ledger's samples to what the verdict sees: usable samples only, the region's own cost subtracted, divided
 //! by units, grouped by placement.
 
+use super::known_code::{CodePair, KnownCode};
 use super::shared;
-use crate::store::{CampaignInput, FailureRow, Ledger, ProcessRow, SampleRow};
+use crate::store::{FailureRow, Ledger, ProcessRow, SampleRow};
 use anyhow::Result;
 use assay_pure::compare::VisitPlacement;
 use assay_pure::experiment::Experiment;
 use assay_pure::experiment::matrix::{Cell, CellId};
 use assay_pure::experiment::spec::Clock;
-use assay_pure::ledger::{CodeFound, Flag, Stage};
+use assay_pure::ledger::{Flag, Stage};
 use assay_pure::pulse::{self, OwnCore, narrowed};
 use assay_pure::stats::quantile;
 use assay_pure::stats::rotation::MIN_ROTATIONS;
-use assay_pure::verdict::{
-    Build, CodeIdentity, Observation, ObservedContrast, PairAt, Rotation, SameExecution, Visits,
-};
+use assay_pure::verdict::{Build, Observation, ObservedContrast, PairAt, Rotation, Visits};
 use assay_pure::words;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -61,15 +60,6 @@ impl VariantBuild {
             flags: process.flags.clone(),
         }
     }
-}
-
-/// A variant of a build beside the baseline's code there.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct CodePair {
-    /// The candidate.
-    pub candidate: VariantBuild,
-    /// The baseline in the same build.
-    pub baseline: String,
 }
 
 /// Everything usable that a campaign has measured.
@@ -404,71 +394,6 @@ pub fn contrasts(
 pub fn failed<'a>(failures: &'a [FailureRow], cell: &CellId) -> Option<&'a FailureRow> {
     // A cell whose events could not be counted has its times all the same.
     failures.iter().find(|failure| failure.stage != Stage::Count && failure.covers(cell))
-}
-
-/// What is known of two variants' machine code.
-#[derive(Clone, Debug)]
-pub struct KnownCode {
-    /// On any input.
-    identity: CodeIdentity,
-    /// What the loops of both execute, by input, where it is the same and proves the sides equivalent.
-    executed: HashMap<String, SameExecution>,
-}
-
-impl KnownCode {
-    fn on(&self, input: &str) -> CodeIdentity {
-        match (&self.identity, self.executed.get(input)) {
-            (CodeIdentity::SameLoops(loops), Some(&same)) => CodeIdentity::SameExecution(loops.clone(), same),
-            (identity, _) => identity.clone(),
-        }
-    }
-}
-
-/// Are they the same machine code, and if not, do they execute the same? Absent where it is unknown.
-///
-/// # Errors
-/// The ledger cannot be read.
-pub fn identical_code(
-    ledger: &Ledger,
-    campaign: i64,
-    experiment: &Experiment,
-) -> Result<HashMap<CodePair, KnownCode>> {
-    let inputs = ledger.campaign_inputs(campaign)?;
-    let mut found = HashMap::new();
-    for process in ledger.processes(campaign)?.into_iter().filter(|process| process.rotation.is_some()) {
-        for variant in &experiment.variants {
-            let candidate = VariantBuild { variant: variant.name.clone(), ..VariantBuild::of(&process) };
-            let pair = CodePair { candidate, baseline: experiment.baseline.clone() };
-            if variant.name == experiment.baseline || found.contains_key(&pair) {
-                continue;
-            }
-            let Some(row) = ledger.identity(&process.artifact, &experiment.baseline, &variant.name)? else {
-                continue;
-            };
-            let identity = match row.verdict {
-                CodeFound::Proven => CodeIdentity::Proven,
-                CodeFound::Identical => CodeIdentity::SameCode,
-                CodeFound::SameLoops => CodeIdentity::SameLoops(serde_json::from_str(&row.evidence)?),
-                CodeFound::Different => CodeIdentity::Different,
-                CodeFound::Unknown => continue,
-            };
-            let rows = ledger.executions(&process.artifact, &experiment.baseline, &variant.name)?;
-            let of_input = |input: &CampaignInput| {
-                // Where code or data is cold, what lies around the loops costs as much as they do.
-                let spec = experiment.inputs.iter().find(|spec| spec.name == input.name)?;
-                let spec = Some(spec).filter(|spec| spec.usage.is_plain())?;
-                let row =
-                    rows.iter().find(|row| row.is_of(&input.digest, input.windows, spec.window_units))?;
-                let same = SameExecution { looped: row.looped, around: row.around };
-                let proves =
-                    row.same && !experiment.measured_only && same.is_within(experiment.minimum_effect);
-                proves.then(|| (input.name.clone(), same))
-            };
-            let executed = inputs.iter().filter_map(of_input).collect();
-            found.insert(pair, KnownCode { identity, executed });
-        }
-    }
-    Ok(found)
 }
 
 #[cfg(test)]

@@ -20,9 +20,10 @@ pub use rewrite::{Scope, rewrite};
 use std::path::{Path, PathBuf};
 
 /// What a whole instrumented program is linked with.
-pub const PROGRAM_SIDE: &str = include_str!("instrument/program.c");
+pub const PROGRAM_SIDE: &str =
+    concat!(include_str!("instrument/record.c"), include_str!("instrument/program.c"));
 /// What an instrumented program of regions is linked with.
-const LOG: &str = include_str!("instrument/log.c");
+const LOG: &str = concat!(include_str!("instrument/record.c"), include_str!("instrument/log.c"));
 
 /// How one source was compiled as built.
 #[derive(Clone, Debug)]

@@ -5,13 +5,15 @@
 //! Of a whole program a stretch may also end where code without records begins ([`SiteKind::Point`]). Then the next record says where
 //! control came back: it is a passage, or the first one behind a call that is not returned from.
 
+mod elsewhere;
+mod stretch;
+
 use crate::logged::OTHER_CODE;
 use crate::{ClassCounts, Observer, TraceMark};
 use assay_pure::outcomes::{self, MARK_WORDS, MarkRecord, PairedTable, SiteKind, TARGET_WORDS, outcome};
-use assay_pure::trace::classify::{Flow, InstructionSet, flow};
 use assay_pure::trace::{Branch, BranchClass, BranchKind, BranchSite};
-use iced_x86::{Decoder, DecoderOptions};
 use std::collections::HashMap;
+use stretch::Stretch;
 
 /// Branches that are handed on at once.
 const BATCH: usize = 8192;
@@ -39,28 +41,6 @@ struct CodePiece {
 struct LoggedSite {
     kind: SiteKind,
     number: u32,
-}
-
-/// Code from one place to the next site.
-struct Stretch {
-    /// Direct jumps and calls on the way, in order.
-    passed: Vec<Branch>,
-    /// Where the calls among them return to, of whole programs.
-    calls: Vec<u64>,
-    /// Instructions since the last of them, or since the beginning; the site's own included.
-    instructions: u32,
-    system_calls: u32,
-    kind: SiteKind,
-    /// The site's number in records, in their upper bits.
-    word: u32,
-    /// The site's branch; of a call of the system, none.
-    branch: Branch,
-    /// Where it goes if it is taken, and if not.
-    ways: [u64; 2],
-    /// The stretches there.
-    next: [u32; 2],
-    /// Where it went last, as the log said it, and the stretch and address there.
-    went: (u64, u32, u64),
 }
 
 /// Where the walk is: in which stretch, and how many instructions were executed since the last branch before it.
@@ -247,86 +227,6 @@ impl Replay {
         self.walk.batch.clear();
     }
 
-    /// Control leaves to code that has no records. What is executed there is unknown.
-    fn leave(&mut self, place: WalkPosition) {
-        let stretch = &self.stretches[place.stretch as usize];
-        let mut rest = pass(&mut self.walk, stretch, place.carry);
-        if stretch.branch.class().is_indirect() {
-            self.walk.batch.push(stretch.branch.again(OTHER_CODE, true, rest));
-            rest = 0;
-        }
-        self.walk.counts.instructions += u64::from(rest);
-        self.walk.at = None;
-    }
-
-    /// Control came back from other code: by a passage, or else behind a call that is not over. Returns the words of the
-    /// passage.
-    fn come_in(&mut self, words: &[u32]) -> Result<usize, String> {
-        let first = words[0];
-        for depth in (0..self.walk.calls.len()).rev() {
-            let behind = self.stretch(self.walk.calls[depth])?;
-            let stretch = &self.stretches[behind as usize];
-            let fits = match stretch.kind {
-                SiteKind::Conditional => first & !1 == stretch.word,
-                SiteKind::Indirect | SiteKind::Return => {
-                    words.get(TARGET_WORDS - 1) == Some(&(stretch.word | outcome::WENT))
-                }
-                SiteKind::Passage => first == stretch.word | outcome::PASSED,
-                _ => false,
-            };
-            if fits {
-                self.other_returns(self.walk.calls[depth]);
-                self.walk.calls.truncate(depth);
-                self.walk.at = Some(WalkPosition { stretch: behind, carry: 0 });
-                return Ok(0);
-            }
-            if first & 0xff == outcome::PASSED && self.passage_places.contains_key(&(first >> 8)) {
-                break;
-            }
-        }
-        let place = self.passage_places.get(&(first >> 8)).filter(|_| first & 0xff == outcome::PASSED);
-        let place = *place.ok_or_else(|| {
-            format!(
-                "its log does not fit its code: it came back from other code at site {}, which is not known",
-                first >> 8
-            )
-        })?;
-        // A jump over several calls leaves them behind.
-        if let Some(depth) = self.walk.calls.iter().rposition(|behind| *behind == place) {
-            self.walk.calls.truncate(depth);
-            self.other_returns(place);
-        } else {
-            let call = Branch::new(OTHER_CODE, place + self.base, OTHER_SITES[0], BranchClass::CALL, true, 0);
-            self.walk.batch.push(call);
-        }
-        let stretch = self.stretch(place | PASSED_BY)?;
-        self.walk.at = Some(WalkPosition { stretch, carry: 0 });
-        Ok(1)
-    }
-
-    /// Predictors keep track of returns: to them other code is a place that calls and returns.
-    fn other_returns(&mut self, behind: u64) {
-        let target = behind + self.base;
-        self.walk.batch.push(Branch::new(OTHER_CODE, target, OTHER_SITES[1], BranchClass::RETURN, true, 0));
-    }
-
-    /// A place that other code may lead to, reached by our own.
-    fn passage(&mut self, place: WalkPosition, words: &[u32]) -> Result<usize, String> {
-        let Some(&word) = words.first() else { return Ok(0) };
-        let stretch = &self.stretches[place.stretch as usize];
-        if word != stretch.word | outcome::PASSED {
-            return Err(self.apart(place.stretch, word));
-        }
-        let carry = pass(&mut self.walk, stretch, place.carry);
-        let mut next = stretch.next[0];
-        if next == NONE {
-            next = self.stretch(stretch.ways[0])?;
-            self.stretches[place.stretch as usize].next[0] = next;
-        }
-        self.walk.at = Some(WalkPosition { stretch: next, carry });
-        Ok(1)
-    }
-
     /// Conditional branches in a row, up to some thousand. Returns how many.
     fn conditionals(&mut self, mut place: WalkPosition, words: &[u32]) -> Result<usize, String> {
         let mut done = 0;
@@ -386,22 +286,6 @@ impl Replay {
         self.walk.batch.push(stretch.branch.again(seen, true, carry));
         self.walk.at = Some(WalkPosition { stretch: next, carry: 0 });
         Ok(TARGET_WORDS)
-    }
-
-    /// An indirect branch or a return to code that has no records.
-    fn depart(&mut self, place: WalkPosition) -> usize {
-        let stretch = &self.stretches[place.stretch as usize];
-        let carry = pass(&mut self.walk, stretch, place.carry);
-        self.walk.called(stretch, 0);
-        // Where it went is of no use: it is not the address that it would have been in the measured program.
-        let seen = match stretch.kind {
-            SiteKind::Return => OTHER_CODE + OTHER_CALL,
-            _ if stretch.branch.class().is_indirect() => OTHER_CODE,
-            _ => stretch.branch.target,
-        };
-        self.walk.batch.push(stretch.branch.again(seen, true, carry));
-        self.walk.at = None;
-        TARGET_WORDS
     }
 
     /// A call of the system, which may be a mark.
@@ -483,120 +367,6 @@ impl Replay {
         self.places.get(&address.wrapping_sub(self.walk.moved)).copied()
     }
 
-    /// The stretch that begins here.
-    fn stretch(&mut self, start: u64) -> Result<u32, String> {
-        if let Some(known) = self.known.get(&start) {
-            return Ok(*known);
-        }
-        let stretch = self.decode(start)?;
-        let index = self.stretches.len() as u32;
-        self.stretches.push(stretch);
-        self.known.insert(start, index);
-        Ok(index)
-    }
-
-    fn decode(&mut self, start: u64) -> Result<Stretch, String> {
-        let mut address = start & !PASSED_BY;
-        let mut way = StretchWay::default();
-        let mut by = start & PASSED_BY != 0;
-        loop {
-            let passage = self.passages.get(&address).copied().filter(|_| self.whole && !by);
-            by = false;
-            if let Some(number) = passage {
-                let ways = [address | PASSED_BY; 2];
-                let at = StretchEnd { kind: SiteKind::Passage, number, branch: no_branch(), ways };
-                return Ok(at.behind(way));
-            }
-            let (length, does) = match self.instruction(address) {
-                Err(_) if self.whole => {
-                    let at =
-                        StretchEnd { kind: SiteKind::Point, number: 0, branch: no_branch(), ways: [0; 2] };
-                    return Ok(at.behind(way));
-                }
-                other => other?,
-            };
-            let behind = address + u64::from(length);
-            way.instructions += 1;
-            let site = self.sites.get(&address).copied();
-            if let Some(LoggedSite { kind, number }) = site {
-                let (class, target) = match does {
-                    Flow::Branch { class, target } => (class, target),
-                    Flow::SystemCall if kind == SiteKind::SystemCall => (BranchClass::JUMP, None),
-                    _ => return Err(format!("at {address:#x} there is no branch, against the table")),
-                };
-                if (kind == SiteKind::Conditional) != class.is_conditional() {
-                    return Err(format!("at {address:#x} there is another branch than the table says"));
-                }
-                let branch = match kind {
-                    SiteKind::SystemCall => no_branch(),
-                    _ => self.branch(address, length, class, target),
-                };
-                let ways = [behind, target.unwrap_or(behind)];
-                return Ok(StretchEnd { kind, number, branch, ways }.behind(way));
-            }
-            match does {
-                Flow::Branch { class, target: Some(target) } if !class.is_conditional() => {
-                    let branch = self.branch(address, length, class, Some(target));
-                    way.passed.push(branch.again(branch.target, true, way.instructions));
-                    if self.whole && class.kind() == BranchKind::Call {
-                        way.calls.push(behind);
-                    }
-                    way.instructions = 0;
-                    address = target;
-                    if way.passed.len() > ENDLESS {
-                        return Err(format!("from {start:#x} code loops without a logged branch"));
-                    }
-                }
-                Flow::SystemCall if self.whole => {
-                    way.system_calls += 1;
-                    address = behind;
-                }
-                Flow::Branch { .. } | Flow::Unknown if self.whole => {
-                    let branch = match does {
-                        Flow::Branch { class, target: None } => self.branch(address, length, class, None),
-                        _ => no_branch(),
-                    };
-                    let at = StretchEnd { kind: SiteKind::Point, number: 0, branch, ways: [0; 2] };
-                    return Ok(at.behind(way));
-                }
-                Flow::Branch { .. } | Flow::SystemCall | Flow::Unknown => {
-                    return Err(format!(
-                        "it executes code that was not instrumented, at {address:#x}, as that of a library"
-                    ));
-                }
-                Flow::Next | Flow::Repeat => address = behind,
-            }
-        }
-    }
-
-    /// A branch of a place, and the place among all.
-    fn branch(&mut self, address: u64, length: u8, class: BranchClass, target: Option<u64>) -> Branch {
-        let pc = address + self.base;
-        let target = target.map(|target| target + self.base);
-        let next = self.branch_sites.len() as u32;
-        let site = *self.site_of.entry(address).or_insert(next);
-        if site == next {
-            self.branch_sites.push(BranchSite { pc, length, class, target });
-        }
-        Branch::new(pc, target.unwrap_or(0), site, class, false, 0)
-    }
-
-    /// Length of an instruction, and what it does.
-    fn instruction(&self, address: u64) -> Result<(u8, Flow), String> {
-        let bytes = self.code.iter().find_map(|piece| {
-            let offset = usize::try_from(address.checked_sub(piece.start)?).ok()?;
-            piece.bytes.get(offset..).filter(|bytes| !bytes.is_empty())
-        });
-        let none = || format!("at {address:#x} there is no code");
-        let bytes = bytes.ok_or_else(none)?;
-        let bytes = &bytes[..bytes.len().min(15)];
-        let instruction = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE).decode();
-        if instruction.is_invalid() {
-            return Err(none());
-        }
-        Ok((instruction.len() as u8, flow(InstructionSet::X86_64, address, bytes)))
-    }
-
     fn apart(&self, stretch: u32, word: u32) -> String {
         let expected = self.stretches[stretch as usize].word;
         format!("its log does not fit its code: site {} where {} must be", word >> 8, expected >> 8)
@@ -608,32 +378,6 @@ impl Replay {
             "at {pc:#x} it goes to code that was not instrumented, as that of a library ({:#x})",
             target.wrapping_sub(self.walk.moved)
         )
-    }
-}
-
-/// What lies on the way of a stretch.
-#[derive(Default)]
-struct StretchWay {
-    passed: Vec<Branch>,
-    calls: Vec<u64>,
-    instructions: u32,
-    system_calls: u32,
-}
-
-/// Where a stretch ends.
-struct StretchEnd {
-    kind: SiteKind,
-    number: u32,
-    branch: Branch,
-    ways: [u64; 2],
-}
-
-impl StretchEnd {
-    fn behind(self, way: StretchWay) -> Stretch {
-        let StretchWay { passed, calls, instructions, system_calls } = way;
-        let StretchEnd { kind, number, branch, ways } = self;
-        let (word, next, went) = (number << 8, [NONE; 2], (0, NONE, 0));
-        Stretch { passed, calls, instructions, system_calls, kind, word, branch, ways, next, went }
     }
 }
 
@@ -654,11 +398,6 @@ impl Walk {
             self.calls.push(stretch.ways[0]);
         }
     }
-}
-
-/// What stands for the branch of a stretch that ends without one.
-fn no_branch() -> Branch {
-    Branch::new(0, 0, 0, BranchClass::JUMP, false, 0)
 }
 
 fn count(counts: &mut ClassCounts, branch: &Branch) {

@@ -4,7 +4,6 @@
  * page behind the buffer that cannot be written stops it, and the handler here sends the buffer on and moves the
  * pointer back. Only regions of the harness are sent, and only of the main thread; what else is logged is overwritten.
  * The records are described in assay-pure (outcomes.rs), whose test holds the numbers below against its own. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
@@ -18,25 +17,6 @@
 #define ASSAY_LOG_PAGE 4096L
 #define ASSAY_LOG_MARK 0x61737379
 
-/* Compilers call these for copies of structs. The program may define them itself, and its own write records. */
-__attribute__((used)) static void *assay_copy(void *to, const void *from, size_t n)
-{
-    void *result = to;
-    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
-    return result;
-}
-__attribute__((used)) static void *assay_fill(void *to, int value, size_t n)
-{
-    void *result = to;
-    __asm__ volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(value) : "memory");
-    return result;
-}
-__asm__(".set memcpy, assay_copy\n.set memset, assay_fill\n");
-
-/* Of each thread: where the next record goes, and what the record's code has taken out of its way. */
-__thread uint32_t *__assay_at;
-__thread uint64_t __assay_r11;
-__thread uint64_t __assay_r10;
 static __thread uint32_t *assay_buffer;
 
 static int assay_pipe = -1;

@@ -5,7 +5,6 @@
  * from the file. A handler of signals writes a stream of its own, so what it interrupts loses nothing: hence the link wraps
  * (--wrap) what installs handlers, and what could block the signal of a full area. The layout is described in assay-trace
  * (logged/streams.rs), whose test holds the numbers below against its own. */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,21 +21,6 @@
 #define ASSAY_MAGIC 0x70737361
 #define ASSAY_DEPTHS 8
 
-/* Compilers call these for copies of structs. The program may define them itself, and its own write records. */
-__attribute__((used)) static void *assay_copy(void *to, const void *from, size_t n)
-{
-    void *result = to;
-    __asm__ volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
-    return result;
-}
-__attribute__((used)) static void *assay_fill(void *to, int value, size_t n)
-{
-    void *result = to;
-    __asm__ volatile("rep stosb" : "+D"(to), "+c"(n) : "a"(value) : "memory");
-    return result;
-}
-__asm__(".set memcpy, assay_copy\n.set memset, assay_fill\n");
-
 struct assay_stream {
     _Atomic uint32_t magic; /* written last */
     uint32_t process, parent, thread;
@@ -47,10 +31,6 @@ struct assay_stream {
     uint32_t lost;             /* records were written over */
 };
 
-/* Of each thread: where the next record goes, and what the record's code has taken out of its way. */
-__thread uint32_t *__assay_at;
-__thread uint64_t __assay_r11;
-__thread uint64_t __assay_r10;
 /* A stream for each depth of handlers of signals. */
 static __thread struct assay_stream *assay_streams[ASSAY_DEPTHS];
 static __thread uint32_t *assay_ends[ASSAY_DEPTHS];

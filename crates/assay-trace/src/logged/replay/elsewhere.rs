@@ -1,0 +1,104 @@
+//! Of whole programs: control leaves to code that has no records, and comes back.
+
+use super::{NONE, OTHER_CALL, OTHER_SITES, PASSED_BY, Replay, WalkPosition, pass};
+use crate::logged::OTHER_CODE;
+use assay_pure::outcomes::{SiteKind, TARGET_WORDS, outcome};
+use assay_pure::trace::{Branch, BranchClass};
+
+impl Replay {
+    /// An indirect branch or a return to code that has no records.
+    pub(super) fn depart(&mut self, place: WalkPosition) -> usize {
+        let stretch = &self.stretches[place.stretch as usize];
+        let carry = pass(&mut self.walk, stretch, place.carry);
+        self.walk.called(stretch, 0);
+        // Where it went is of no use: it is not the address that it would have been in the measured program.
+        let seen = match stretch.kind {
+            SiteKind::Return => OTHER_CODE + OTHER_CALL,
+            _ if stretch.branch.class().is_indirect() => OTHER_CODE,
+            _ => stretch.branch.target,
+        };
+        self.walk.batch.push(stretch.branch.again(seen, true, carry));
+        self.walk.at = None;
+        TARGET_WORDS
+    }
+
+    /// Control leaves to code that has no records. What is executed there is unknown.
+    pub(super) fn leave(&mut self, place: WalkPosition) {
+        let stretch = &self.stretches[place.stretch as usize];
+        let mut rest = pass(&mut self.walk, stretch, place.carry);
+        if stretch.branch.class().is_indirect() {
+            self.walk.batch.push(stretch.branch.again(OTHER_CODE, true, rest));
+            rest = 0;
+        }
+        self.walk.counts.instructions += u64::from(rest);
+        self.walk.at = None;
+    }
+
+    /// Control came back from other code: by a passage, or else behind a call that is not over. Returns the words of the
+    /// passage.
+    pub(super) fn come_in(&mut self, words: &[u32]) -> Result<usize, String> {
+        let first = words[0];
+        for depth in (0..self.walk.calls.len()).rev() {
+            let behind = self.stretch(self.walk.calls[depth])?;
+            let stretch = &self.stretches[behind as usize];
+            let fits = match stretch.kind {
+                SiteKind::Conditional => first & !1 == stretch.word,
+                SiteKind::Indirect | SiteKind::Return => {
+                    words.get(TARGET_WORDS - 1) == Some(&(stretch.word | outcome::WENT))
+                }
+                SiteKind::Passage => first == stretch.word | outcome::PASSED,
+                _ => false,
+            };
+            if fits {
+                self.other_returns(self.walk.calls[depth]);
+                self.walk.calls.truncate(depth);
+                self.walk.at = Some(WalkPosition { stretch: behind, carry: 0 });
+                return Ok(0);
+            }
+            if first & 0xff == outcome::PASSED && self.passage_places.contains_key(&(first >> 8)) {
+                break;
+            }
+        }
+        let place = self.passage_places.get(&(first >> 8)).filter(|_| first & 0xff == outcome::PASSED);
+        let place = *place.ok_or_else(|| {
+            format!(
+                "its log does not fit its code: it came back from other code at site {}, which is not known",
+                first >> 8
+            )
+        })?;
+        // A jump over several calls leaves them behind.
+        if let Some(depth) = self.walk.calls.iter().rposition(|behind| *behind == place) {
+            self.walk.calls.truncate(depth);
+            self.other_returns(place);
+        } else {
+            let call = Branch::new(OTHER_CODE, place + self.base, OTHER_SITES[0], BranchClass::CALL, true, 0);
+            self.walk.batch.push(call);
+        }
+        let stretch = self.stretch(place | PASSED_BY)?;
+        self.walk.at = Some(WalkPosition { stretch, carry: 0 });
+        Ok(1)
+    }
+
+    /// Predictors keep track of returns: to them other code is a place that calls and returns.
+    fn other_returns(&mut self, behind: u64) {
+        let target = behind + self.base;
+        self.walk.batch.push(Branch::new(OTHER_CODE, target, OTHER_SITES[1], BranchClass::RETURN, true, 0));
+    }
+
+    /// A place that other code may lead to, reached by our own.
+    pub(super) fn passage(&mut self, place: WalkPosition, words: &[u32]) -> Result<usize, String> {
+        let Some(&word) = words.first() else { return Ok(0) };
+        let stretch = &self.stretches[place.stretch as usize];
+        if word != stretch.word | outcome::PASSED {
+            return Err(self.apart(place.stretch, word));
+        }
+        let carry = pass(&mut self.walk, stretch, place.carry);
+        let mut next = stretch.next[0];
+        if next == NONE {
+            next = self.stretch(stretch.ways[0])?;
+            self.stretches[place.stretch as usize].next[0] = next;
+        }
+        self.walk.at = Some(WalkPosition { stretch: next, carry });
+        Ok(1)
+    }
+}
