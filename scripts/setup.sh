@@ -32,7 +32,7 @@ goal=$1
 
 # ---- the needs: name, essential or what is skipped without it, why, packages (first that apt knows is taken)
 
-all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind ps benchmark hyperfine cmake ninja venv zig sqlite3 mallocs node chromium browser_tools zsh fish mandoc slurm go benchstat compare_py critcmp duckdb"
+all_needs="cargo cc make git python3 clang plain_clang gcc_pair clang_pair lld cxx sanitizers fmt clippy qemu cross valgrind csmith ps benchmark hyperfine cmake ninja venv zig sqlite3 mallocs node chromium browser_tools zsh fish mandoc slurm go benchstat compare_py critcmp duckdb"
 case $goal in
     build) needs="cargo cc" ;;
     packages) needs="cargo cc python3 venv" ;;
@@ -40,10 +40,10 @@ case $goal in
     dispatch) needs="cargo cc cxx gcc_pair clang_pair" ;;
     allocator) needs="cargo cc make python3 qemu git sqlite3 mallocs" ;;
     transport) needs="cargo cc python3 qemu venv zig" ;;
-    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3 node chromium browser_tools zsh fish mandoc" ;;
+    test) needs="cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind csmith ps git python3 cmake ninja venv zig sqlite3 node chromium browser_tools zsh fish mandoc" ;;
     peers) needs="cargo cc cxx qemu valgrind benchmark hyperfine" ;;
     round-trips) needs="cargo cc cxx python3 venv benchmark hyperfine go benchstat compare_py critcmp duckdb" ;;
-    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind ps git python3 cmake ninja venv zig sqlite3 node chromium browser_tools zsh fish mandoc slurm" ;;
+    ci) needs="make cargo fmt clippy cc plain_clang lld cxx sanitizers qemu cross valgrind csmith ps git python3 cmake ninja venv zig sqlite3 node chromium browser_tools zsh fish mandoc slurm" ;;
     *) usage ;;
 esac
 
@@ -65,6 +65,7 @@ without() {
         qemu) echo "exact branch counts and simulated predictors" ;;
         cross) echo "the tests that trace AArch64 programs" ;;
         valgrind) echo "the comparison of exact counts with cachegrind's" ;;
+        csmith) echo "the tests that log random programs" ;;
         ps) echo "nothing; tests that list processes fail" ;;
         cmake | ninja) echo "the tests that capture the links of CMake projects" ;;
         venv) if [ "$goal" = packages ]; then echo essential; else echo "installing zig from PyPI"; fi ;;
@@ -100,6 +101,7 @@ why() {
         qemu) echo "user-mode QEMU 7.2 or newer, for exact counts without hardware counters" ;;
         cross) echo "a C compiler for AArch64" ;;
         valgrind) echo "valgrind" ;;
+        csmith) echo "csmith with its headers" ;;
         ps) echo "ps" ;;
         cmake) echo "cmake" ;;
         ninja) echo "ninja" ;;
@@ -145,6 +147,7 @@ packages() {
         qemu) echo "qemu-user" ;;
         cross) echo "gcc-aarch64-linux-gnu,libc6-dev-arm64-cross" ;;
         valgrind) echo "valgrind" ;;
+        csmith) echo "csmith,libcsmith-dev" ;;
         ps) echo "procps" ;;
         cmake) echo "cmake" ;;
         ninja) echo "ninja-build" ;;
@@ -189,6 +192,7 @@ have() {
         cc) links c gcc || links c cc ;;
         slurm) command -v slurmctld > /dev/null && command -v slurmd > /dev/null && command -v munged > /dev/null ;;
         make | git | python3 | sqlite3 | hyperfine | valgrind | ps | cmake | ninja | zsh | fish | mandoc) command -v "$1" > /dev/null ;;
+        csmith) command -v csmith > /dev/null && [ -e /usr/include/csmith/csmith.h ] ;;
         qemu) "qemu-$(uname -m)" --version > /dev/null 2>&1 ;;
         cross) links c aarch64-linux-gnu-gcc ;;
         clang) links c "$(newest_clang)" ;;
