@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 /// The script of a shard. `program` is this program, for machines that have no other.
 ///
 /// A job that was stopped leaves no end: it is handed in again, or lost. One that is cancelled may yet end in order, as far as
-/// assay can tell; the mark tells it apart.
+/// assay can tell; the mark tells it apart. What stops the job stops assay first: the shell waits a moment for its own signal before
+/// it calls that a failure.
 pub fn script(question: &ShardedQuestion, shard: &Shard, program: &Path, sight: &Sight) -> String {
     let path = |path: PathBuf| command::quoted(&sight.of(&path).to_string_lossy());
     let words = question.words.iter().chain(shard.words()).map(|word| command::quoted(word));
@@ -17,7 +18,7 @@ pub fn script(question: &ShardedQuestion, shard: &Shard, program: &Path, sight: 
         "trap 'exit 143' TERM\n\
          cd {folder} || exit 1\n\
          echo \"${{SLURMD_NODENAME:-$(hostname)}}\" > {node}\n\
-         end() {{ echo \"$1\" > {draft} && mv {draft} {end}; exit \"$1\"; }}\n\
+         end() {{ [ \"$1\" -eq 0 ] || sleep 1; echo \"$1\" > {draft} && mv {draft} {end}; exit \"$1\"; }}\n\
          found=$({program} --version 2>&1 | head -n 2)\n\
          if [ \"$found\" != {version} ]; then\n\
          \x20   echo \"assay: not measured:\" {program} \"on this machine is not the version that the job was handed in by, but\" $found\n\

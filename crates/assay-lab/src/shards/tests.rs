@@ -78,6 +78,22 @@ fn a_machine_with_another_version_measures_nothing_and_says_which_it_has() {
 }
 
 #[test]
+fn a_job_that_is_stopped_has_no_end_though_assay_ended_before_the_shell_was_told() {
+    let folder = tempfile::tempdir().unwrap();
+    // The program stops its shell a moment after it has ended itself.
+    let program = folder.path().join("assay");
+    let text = format!(
+        "#!/bin/sh\n[ \"$1\" = --version ] && {{ printf '{SAME}'; exit; }}\n(sleep 0.3; kill -TERM $PPID) &\nexit 1\n"
+    );
+    std::fs::write(&program, text).unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&program).status().unwrap().success());
+    let shard = shard(folder.path());
+    let script = script::script(&question(folder.path(), &["e.toml"]), &shard, &program, &Sight::default());
+    let status = Command::new("sh").arg("-c").arg(script).status().unwrap();
+    assert_eq!((status.code(), shard.ended()), (Some(143), None));
+}
+
+#[test]
 fn a_cancelled_job_has_no_end_unless_it_came_to_it() {
     for (code, end) in [("1", None), ("0", Some(0))] {
         let folder = tempfile::tempdir().unwrap();
