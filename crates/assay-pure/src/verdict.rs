@@ -4,7 +4,7 @@
 //! without moving it about? Method, its reasons and its calibration: METHODOLOGY.md.
 //!
 //! The order of thought, a file each: `effect` (samples to one ratio per rotation), `as_built` (what anybody else
-//! would have reported), `decide` (interval to word), `twin` (the baseline against itself), `input_dependence`,
+//! would have reported), `decide` (interval to word), `twin` (names swapped in half of the rotations), `input_dependence`,
 //! `cause` (evidence), `judge` (all of it, with the confidence shared out), `placement_table` (per variant),
 //! `offset_share` and `companion` (what the rest goes with), `counts`, `learned` and `explained` (what instructions and mispredictions say of it), `claims` (what somebody says,
 //! compared with all this).

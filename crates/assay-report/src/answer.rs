@@ -63,8 +63,8 @@ pub fn answer(page: &Page) -> String {
     text.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The page without the verdicts that its twin control does not carry, and what is said of them: where the baseline may differ from
-/// itself by more than a candidate differs from it, the answer claims nothing.
+/// The page without the verdicts that its twin control does not carry, and what is said of them: where noise alone
+/// may leave more than a candidate differs by, the answer claims nothing.
 pub(crate) fn carried(page: &Page) -> (Cow<'_, Page>, String) {
     let twin = &page.twin_control;
     let (Some(lower), Some(upper), TwinVerdict::Undecided) = (twin.lower, twin.upper, twin.verdict) else {
@@ -87,7 +87,7 @@ pub(crate) fn carried(page: &Page) -> (Cow<'_, Page>, String) {
     let are = if lost == 1 { "1 difference is" } else { "differences are" };
     let count = if lost == 1 { String::new() } else { format!("{lost} ") };
     let said = format!(
-        "{count}{are} within the noise of the baseline compared with itself ({}, twin control).",
+        "{count}{are} within the noise of this campaign ({}, twin control).",
         words::fine_span(lower, upper)
     );
     (Cow::Owned(without), said)
@@ -132,7 +132,7 @@ fn twin_failed(page: &Page) -> String {
         .twin_control
         .ratio
         .map_or("a measurable amount".to_owned(), |ratio| words::fraction(ratio - 1.0));
-    format!("Not to be trusted: the baseline differs from itself by {distance} (twin control).")
+    format!("Not to be trusted: where there is no difference, this campaign finds {distance} (twin control).")
 }
 
 /// Two variants, and how many of their contrasts need no times.

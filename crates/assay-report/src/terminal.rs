@@ -124,12 +124,12 @@ fn twin_found(page: &Page) -> String {
     };
     let size = match (twin.ratio, twin.lower, twin.upper) {
         (Some(ratio), Some(lower), Some(upper)) => {
-            format!(" by {}", words::change_with_interval(ratio, lower, upper))
+            format!("{} is left", words::change_with_interval(ratio, lower, upper))
         }
-        (Some(ratio), ..) => format!(" by {}", words::change(ratio)),
+        (Some(ratio), ..) => format!("{} is left", words::change(ratio)),
         _ => return format!("{word}."),
     };
-    format!("{word}: {} differs from itself{size}.", page.baseline)
+    format!("{word}: with both names swapped in half of the rotations {size}.")
 }
 
 /// The word of a verdict in its ink.

@@ -88,7 +88,11 @@ pub fn foresee(
         .chunks_exact(each)
         .take(STRETCHES)
         .filter_map(interval::mean_and_variance)
-        .map(|(mean, variance)| RotationRatio { log_ratio: mean, sampling_variance: variance / each as f64 })
+        .map(|(mean, variance)| RotationRatio {
+            log_ratio: mean,
+            sampling_variance: variance / each as f64,
+            visit_variance: 0.0,
+        })
         .collect();
     let effect = Effect::of(&stretches)?;
     let shrunk = (taken_seconds / seconds).max(0.0).sqrt();

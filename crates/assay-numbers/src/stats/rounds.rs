@@ -4,7 +4,9 @@
 //! input that they started at; their spread does not show it. Method: a placement's level and a round's effect are fitted in
 //! turn until they hold still (a placement's level is the mean of its rounds without their effects, a round's effect the median
 //! over placements of what is left: the first is fair where rounds are missing, the second deaf to a spoilt visit). The
-//! effects' variance, with the weight that each round has in the estimate, is the variance that the rounds add.
+//! effects' variance, with the weight that each round has in the estimate, is the variance that the rounds add. A median of
+//! visits that vary is no effect of the round, and is in the spread of rotations already: half of what it adds is taken off, as
+//! with all of it taken off intervals are too narrow where rounds differ by about as much.
 //! Where samples were left out, a round that few placements have counts for less, and rounds that are compared nowhere share no
 //! level: each such set costs a degree of freedom.
 //! Limits: a state of the machine that lasts for the whole campaign is in no spread. Two rounds at the least.
@@ -29,10 +31,18 @@ pub type ByRound = Vec<(u32, f64)>;
 /// Times that levels and effects are fitted in turn, at most; where nothing is missing they hold still after one.
 const MOST_TURNS: usize = 30;
 
+/// The part of the visits' own variation that is taken off the spread of the rounds.
+const TAKEN_OFF: f64 = 0.5;
+/// The variance of a median of many normal values, by that of their mean.
+const MEDIAN_OF_NORMAL: f64 = std::f64::consts::FRAC_PI_2;
+/// A normal distribution's standard deviation, by its median absolute deviation.
+const DEVIATION_OF_NORMAL: f64 = 1.4826;
+
 /// The error that rounds add to the mean over rotations.
 ///
-/// Input: per rotation, its placements. Returns: `None` where no placement has two rounds. Cost: O(n log n).
-pub fn round_error(rotations: &[Vec<ByRound>]) -> Option<RoundError> {
+/// Input: per rotation, its placements, and its weight in the mean. Returns: `None` where no placement has two rounds. Cost:
+/// O(n log n).
+pub fn round_error(rotations: &[Vec<ByRound>], weights: &[f64]) -> Option<RoundError> {
     let sets = RoundSets::of(rotations);
     let rounds = sets.first.len() as f64;
     let free = rounds - sets.count() as f64;
@@ -53,17 +63,55 @@ pub fn round_error(rotations: &[Vec<ByRound>]) -> Option<RoundError> {
     // Kish 1965: rounds that are seen unequally often are worth fewer.
     let worth = all * all / all_squared;
     let spread = squares / all * rounds / free;
-    Some(RoundError { variance: spread * shared_weight(rotations), degrees: worth * free / rounds })
+    let of_visits = MEDIAN_OF_NORMAL * left_over(&placements, &effects) * rounds / all;
+    let spread = (spread - TAKEN_OFF * of_visits).max(0.0);
+    let shared = shared_weight(rotations, weights);
+    Some(RoundError { variance: spread * shared, degrees: worth * free / rounds })
+}
+
+/// The variance of one visit of a placement, beside what its round did to all: from the median absolute deviation, as a spoilt visit
+/// is no part of what a median varies by.
+fn left_over(placements: &[&ByRound], effects: &BTreeMap<u32, f64>) -> f64 {
+    let mut left: Vec<f64> = Vec::new();
+    for placement in placements {
+        let count = placement.len() as f64;
+        let without = |(round, value): &(u32, f64)| value - effects[round];
+        let level = placement.iter().map(without).sum::<f64>() / count;
+        // Around their own mean, values vary by less.
+        let widened = (count / (count - 1.0)).sqrt();
+        left.extend(placement.iter().map(|visit| (without(visit) - level).abs() * widened));
+    }
+    (DEVIATION_OF_NORMAL * median(&left).unwrap_or(0.0)).powi(2)
+}
+
+/// The variance of a visit: what the rounds of one placement differ by, over all placements. `None` where none has two.
+pub fn visit_variance(rotations: &[Vec<ByRound>]) -> Option<f64> {
+    let (mut squares, mut degrees) = (0.0, 0.0);
+    for placement in rotations.iter().flatten().filter(|placement| placement.len() > 1) {
+        let count = placement.len() as f64;
+        let mean = placement.iter().map(|(_, value)| value).sum::<f64>() / count;
+        squares += placement.iter().map(|(_, value)| (value - mean).powi(2)).sum::<f64>();
+        degrees += count - 1.0;
+    }
+    (degrees > 0.0).then(|| squares / degrees)
+}
+
+/// The variance of a mean over placements, in units of that of one visit.
+///
+/// A placement whose sides share no round counts as visited once: it is known no better than that.
+pub fn by_visits(placements: &[ByRound]) -> f64 {
+    let of_each = placements.iter().map(|rounds| 1.0 / rounds.len().max(1) as f64);
+    of_each.sum::<f64>() / (placements.len() as f64).powi(2)
 }
 
 /// The sum of the squares of the weights that rounds have in the mean over rotations.
-fn shared_weight(rotations: &[Vec<ByRound>]) -> f64 {
+fn shared_weight(rotations: &[Vec<ByRound>], of_rotations: &[f64]) -> f64 {
     let mut weights: BTreeMap<u32, f64> = BTreeMap::new();
-    for placements in rotations {
+    for (placements, of_rotation) in rotations.iter().zip(of_rotations) {
         let measured = placements.iter().filter(|placement| !placement.is_empty());
         let count = measured.clone().count();
         for placement in measured {
-            let share = 1.0 / (rotations.len() * count * placement.len()) as f64;
+            let share = of_rotation / (count * placement.len()) as f64;
             placement.iter().for_each(|(round, _)| *weights.entry(*round).or_default() += share);
         }
     }
@@ -147,6 +195,11 @@ impl RoundSets {
 mod tests {
     use super::*;
 
+    /// Of rotations that count alike.
+    fn round_error(rotations: &[Vec<ByRound>]) -> Option<RoundError> {
+        super::round_error(rotations, &vec![1.0 / rotations.len() as f64; rotations.len()])
+    }
+
     /// `rotations` rotations of `phases` placements, all measured in rounds with these effects.
     fn measured(rotations: usize, phases: usize, rounds: &[(u32, f64)]) -> Vec<Vec<ByRound>> {
         vec![vec![rounds.to_vec(); phases]; rotations]
@@ -216,6 +269,45 @@ mod tests {
         assert!(error.degrees < 2.0, "{error:?}");
         let plain = round_error(&measured(4, 4, &[(0, 0.1), (1, -0.1)])).unwrap();
         assert!(error.variance < 5.0 * plain.variance, "{error:?} {plain:?}");
+    }
+
+    #[test]
+    fn half_of_what_visits_vary_by_is_no_effect_of_the_rounds() {
+        // Of three rounds without any effect each placement has its own order of -3, 0, 3: the medians over placements are 0, and what
+        // is left over deviates by 0 or 3. With effects of 1, 0, -1 beside it, less than that is left.
+        let turns = [[-0.3, 0.0, 0.3], [0.0, 0.3, -0.3], [0.3, -0.3, 0.0]];
+        let placement = |turn: usize, effect: f64| {
+            (0..3).map(move |at| (at as u32, turns[turn][at] + effect * (1.0 - at as f64)))
+        };
+        let of = |effect: f64| -> Vec<Vec<ByRound>> {
+            (0..4).map(|_| (0..3).map(|turn| placement(turn, effect).collect()).collect()).collect()
+        };
+        assert_eq!(round_error(&of(0.0)).unwrap().variance, 0.0);
+        // Effects ±0.5: variance 0.25. A visit deviates by 0.3 at the median, widened by (3/2)½: its variance is 1.4826² 0.135; a median
+        // of 12 has π/2 of a twelfth of it; half of that is taken off; of the mean of three rounds a third is left.
+        let visit = 1.4826f64.powi(2) * 0.135;
+        let expected = (0.25 - 0.5 * std::f64::consts::FRAC_PI_2 * visit / 12.0) / 3.0;
+        let found = round_error(&of(0.5)).unwrap().variance;
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+    }
+
+    #[test]
+    fn a_round_counts_by_the_weight_of_its_rotations() {
+        let mut rotations = measured(2, 4, &[(0, 0.1), (1, -0.1)]);
+        rotations.extend(measured(2, 4, &[(2, 0.1), (3, -0.1)]));
+        let error = |weights: &[f64]| super::round_error(&rotations, weights).unwrap();
+        let (equal, first) = (error(&[0.25; 4]), error(&[0.5, 0.5, 0.0, 0.0]));
+        assert!((first.variance / equal.variance - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_variance_of_a_visit_is_what_rounds_of_a_placement_differ_by() {
+        // (-1, 1) and (0, 3, 6): squares 2 + 18 over 1 + 2 degrees.
+        let rotations = vec![vec![vec![(0, -1.0), (1, 1.0)], vec![(0, 0.0), (1, 3.0), (2, 6.0)]]];
+        assert!((visit_variance(&rotations).unwrap() - 20.0 / 3.0).abs() < 1e-12);
+        assert!((by_visits(&rotations[0]) - (1.0 / 2.0 + 1.0 / 3.0) / 4.0).abs() < 1e-15);
+        assert_eq!(visit_variance(&[vec![vec![(0, 1.0)]]]), None);
+        assert_eq!(by_visits(&[vec![(0, 1.0), (1, 0.9)], vec![]]), 1.5 / 4.0);
     }
 
     #[test]

@@ -150,9 +150,11 @@ pub fn together(takes: &[Take]) -> Result<Effect, StatsError> {
 
 fn averaged(ratios: &[RotationRatio]) -> RotationRatio {
     let count = ratios.len() as f64;
+    let of_mean = |part: fn(&RotationRatio) -> f64| ratios.iter().map(part).sum::<f64>() / count.powi(2);
     RotationRatio {
         log_ratio: ratios.iter().map(|ratio| ratio.log_ratio).sum::<f64>() / count,
-        sampling_variance: ratios.iter().map(|ratio| ratio.sampling_variance).sum::<f64>() / count.powi(2),
+        sampling_variance: of_mean(|ratio| ratio.sampling_variance),
+        visit_variance: of_mean(|ratio| ratio.visit_variance),
     }
 }
 
@@ -215,7 +217,8 @@ mod tests {
     use super::*;
 
     fn take(ratios: &[f64], rounds: Option<RoundError>) -> Take {
-        let ratio = |&log_ratio: &f64| RotationRatio { log_ratio, sampling_variance: 0.0 };
+        let ratio =
+            |&log_ratio: &f64| RotationRatio { log_ratio, sampling_variance: 0.0, visit_variance: 0.0 };
         Take { ratios: (0..).zip(ratios.iter().map(ratio)).collect(), rounds, shared: false }
     }
 

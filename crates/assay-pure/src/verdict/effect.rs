@@ -3,8 +3,8 @@
 use super::observed::{Observation, ObservedContrast, PairAt};
 use crate::stats::StatsError;
 use crate::stats::paired::{Keyed, PlacementComparison, by_round, compare};
-use crate::stats::rotation::{Effect, RotationRatio, rotation_ratio};
-use crate::stats::rounds::{ByRound, RoundError, round_error};
+use crate::stats::rotation::{Effect, RotationRatio, rotation_ratio, weights};
+use crate::stats::rounds::{ByRound, RoundError, by_visits, round_error, visit_variance};
 
 /// The rotations of one contrast, reduced to a ratio each.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,14 +58,18 @@ pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
             None => found.incomplete += 1,
         }
     }
-    found.rounds = round_error(&rounds);
+    let of_a_visit = visit_variance(&rounds).unwrap_or(0.0);
+    for (ratio, placements) in found.ratios.iter_mut().zip(&rounds) {
+        ratio.visit_variance = by_visits(placements) * of_a_visit;
+    }
+    found.rounds = round_error(&rounds, &weights(&found.ratios));
     if found.ratios.is_empty() {
         found.fewest_pairs = 0;
     }
     found
 }
 
-/// The code effect with its plain variance and that of its rounds. Errors: `TooFewRotations` below three.
+/// The code effect with the variance of its rotations and that of its rounds. Errors: `TooFewRotations` below three.
 pub fn code_effect(observations: &CodeObservations) -> Result<Effect, StatsError> {
     Ok(Effect::of(&observations.ratios)?.with_rounds(observations.rounds))
 }

@@ -38,7 +38,7 @@ pub const FEW_ROUNDS: f64 = 4.0;
 pub struct Judgement {
     /// One per contrast, in the order given.
     pub contrasts: Vec<ContrastVerdict>,
-    /// The baseline against itself.
+    /// What is left where there is no difference.
     pub twin: TwinControl,
     /// Per candidate, compiler and flags: which inputs favour whom.
     pub input_dependence: Vec<InputDependence>,
@@ -55,7 +55,8 @@ pub struct Judgement {
 /// millisecond per contrast. Source: docs/methodology/verdicts.md. Checked: tests/judge.rs, tests/calibration.rs.
 pub fn judge(contrasts: &[ObservedContrast], options: &VerdictOptions) -> Judgement {
     let drafts = draft_all(contrasts, options);
-    let twin = twin_control(contrasts, options);
+    let observed = drafts.iter().map(|draft| &draft.observations);
+    let twin = twin_control(contrasts.iter().zip(observed), options);
     let plain: Vec<ContrastVerdict> = contrasts
         .iter()
         .zip(&drafts)

@@ -1,31 +1,32 @@
-//! The twin control: every variant against itself, from data already taken.
+//! The twin control: every contrast with its names swapped in half of the rotations, from data already taken.
 //!
 //! Question: would this campaign find a difference where there is none?
-//! Method: the mean time of each rotation is compared between two disjoint halves of the rotations, for each baseline by
-//! itself and for all variants pooled: each has shuffles of its own, so that two variants know it as well as a contrast does. The
-//! comparison is made within blocks of rotations that were measured side by side in the same rounds, so that what the
-//! machine did meanwhile is common to both halves; inside a block the halves are taken in the order A B B A, so that a
-//! steady drift cancels even where rotations were measured one after the other (then all of them are one block).
-//! Student's t over rotations, spreads moderated over the groups. A false alarm takes verdicts back, so for that the
-//! control may spend a fifth of the error budget only: half of it on the pooled comparison, half on the groups, by Holm.
-//! That a variant equals itself is no discovery and takes nothing back: there the plain confidence is asked for, within
-//! the minimum effect or, where every verdict is a difference, within the smallest of them.
-//! Limits: a campaign of few rotations may leave it undecided; that changes no verdict.
+//! Method: the rotations are split into two disjoint halves, and in one of them candidate and baseline swap their names. Whatever
+//! their code does then cancels, and what is left has the noise of the contrast itself, from the same rotations and rounds. It is
+//! judged for each contrast, and for all of them pooled. The halves are compared within blocks of rotations that were measured side
+//! by side in the same rounds, so that what the machine did meanwhile is common to both; inside a block they are taken in the order
+//! A B B A, so that a steady drift cancels even where rotations were measured one after the other (then all of them are one block).
+//! A rotation counts by how often it was visited, as in the contrast. Student's t over rotations, spreads moderated over the
+//! contrasts. A false alarm takes verdicts back, so for that the control may spend a fifth of the error budget only: half of it on
+//! the pooled comparison, half on the contrasts, by Holm. That what is the same comes out the same is no discovery and takes
+//! nothing back: there the plain confidence is asked for, within the minimum effect or, where every verdict is a difference,
+//! within the smallest of them.
+//! Limits: a campaign of few rotations may leave it undecided; that changes no verdict. What slows both sides alike is not seen,
+//! as it moves no verdict.
 //! Checked: tests below; false alarms by simulation (docs/methodology/verdicts.md).
 
 use super::build::Side;
-use super::contrast::RatioInterval;
+use super::contrast::{ContrastVerdict, RatioInterval, Verdict};
 use super::decide::decide;
+use super::effect::CodeObservations;
 use super::observed::ObservedContrast;
 use super::options::VerdictOptions;
-use super::profile::{RotationTimes, rotation_times};
 use super::wording::span;
-use super::{Verdict, contrast::ContrastVerdict};
-use crate::experiment::matrix::{CellId, CellName};
+use crate::experiment::matrix::CellId;
 use crate::stats::interval::Interval;
 use crate::stats::moderation::{estimate_prior, moderate};
 use crate::stats::multiplicity::{MOST_SHARE, alpha_per_look, holm};
-use crate::stats::rotation::{Effect, RESOLUTION};
+use crate::stats::rotation::{Effect, RESOLUTION, RotationRatio, weights};
 use crate::words::{asked, confidence, list};
 
 /// Fewest rotations of which two halves of two each can be made.
@@ -36,28 +37,24 @@ pub const MIN_TWIN_ROTATIONS: usize = 4;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TwinVerdict {
-    /// The variants equal themselves within the minimum effect, or within the smallest difference found.
+    /// With the names swapped nothing is left beyond the minimum effect, or beyond the smallest difference found.
     Equivalent,
-    /// The baseline differs from itself beyond the minimum effect: the campaign is not to be trusted.
+    /// A difference beyond the minimum effect is left where there is none: the campaign is not to be trusted.
     Different,
     /// The interval is too wide to say.
     Undecided,
 }
 
-/// The baseline against itself on one input, compiler and flag set.
+/// One contrast, with its names swapped in half of the rotations.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct TwinGroup {
+pub struct TwinContrast {
+    /// The candidate.
+    pub candidate: CellId,
     /// The baseline.
-    pub baseline: String,
-    /// Input name.
-    pub input: String,
-    /// Compiler name.
-    pub compiler: String,
-    /// Flag set name.
-    pub flags: String,
+    pub baseline: CellId,
     /// What is said of it.
     pub verdict: TwinVerdict,
-    /// Second half / first half; absent with fewer than four rotations.
+    /// What is left of the difference; absent with fewer than four rotations.
     pub ratio: Option<RatioInterval>,
     /// Rotations used, an even number.
     pub rotations: usize,
@@ -66,67 +63,70 @@ pub struct TwinGroup {
 /// The twin control of a campaign.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct TwinControl {
-    /// `different` if any group or the pooled comparison is; else what the pooled comparison says.
+    /// `different` if any contrast or all of them pooled are; else what they say pooled.
     pub verdict: TwinVerdict,
-    /// What the comparison pooled over the groups says.
+    /// What the contrasts say pooled.
     pub pooled: TwinVerdict,
-    /// Pooled over the groups; absent where they have no four rotations in common.
+    /// Pooled over the contrasts; absent where they have no four rotations in common.
     pub ratio: Option<RatioInterval>,
     /// Confidence of the pooled interval.
     pub confidence_level: f64,
-    /// Each group.
-    pub groups: Vec<TwinGroup>,
+    /// Each contrast that was measured.
+    pub contrasts: Vec<TwinContrast>,
     /// The whole in one sentence.
     pub statement: String,
 }
 
-/// Compares the baseline of every group with itself.
-pub fn twin_control(contrasts: &[ObservedContrast], options: &VerdictOptions) -> TwinControl {
+/// Judges what is left of each contrast when its names are swapped in half of the rotations.
+///
+/// Input: the contrasts, and what was observed of each, in the same order.
+pub fn twin_control<'c>(
+    contrasts: impl IntoIterator<Item = (&'c ObservedContrast, &'c CodeObservations)>,
+    options: &VerdictOptions,
+) -> TwinControl {
     // What was not measured for a proof has no rotations to compare, and must not take theirs from the others.
-    let rotations = |contrast: &ObservedContrast| rotation_times(contrast, Side::Baseline).len();
-    let is_measured =
-        |contrast: &&ObservedContrast| !contrast.is_proven() || rotations(contrast) >= MIN_TWIN_ROTATIONS;
-    let contrasts: Vec<&ObservedContrast> = contrasts.iter().filter(is_measured).collect();
-    let contrasts = contrasts.as_slice();
-    let groups = groups(contrasts);
-    let mut effects: Vec<Option<Effect>> = groups.iter().map(|(_, times)| halves(&timed(times))).collect();
+    let is_measured = |(contrast, found): &(&ObservedContrast, &CodeObservations)| {
+        !contrast.is_proven() || found.ratios.len() >= MIN_TWIN_ROTATIONS
+    };
+    let measured: Vec<(&ObservedContrast, Vec<TwinRotation>)> = contrasts
+        .into_iter()
+        .filter(is_measured)
+        .map(|(contrast, found)| (contrast, rotations(contrast, found)))
+        .collect();
+    let mut effects: Vec<Option<Effect>> = measured.iter().map(|(_, rotations)| swapped(rotations)).collect();
     let prior = estimate_prior(&effects.iter().flatten().copied().collect::<Vec<_>>());
     if let Some(prior) = prior {
         effects.iter_mut().flatten().for_each(|effect| *effect = moderate(*effect, prior));
     }
-    let (of_groups, pooled) = judge_all(&effects, halves(&pooled(&groups, contrasts)), options);
-    let groups: Vec<TwinGroup> = groups
+    let of_all = pooled(&measured.iter().map(|(_, rotations)| rotations.as_slice()).collect::<Vec<_>>());
+    let (of_contrasts, pooled) = judge_all(&effects, swapped(&of_all), options);
+    let contrasts: Vec<TwinContrast> = measured
         .iter()
-        .zip(&of_groups)
-        .map(|((contrast, times), found)| {
-            let CellId { variant, input, compiler, flags } = contrast.between().cell(Side::Baseline).into();
-            TwinGroup {
-                baseline: variant,
-                input,
-                compiler,
-                flags,
-                verdict: found.verdict,
-                ratio: found.ratio,
-                rotations: times.len() / 2 * 2,
-            }
+        .zip(&of_contrasts)
+        .map(|((contrast, rotations), found)| TwinContrast {
+            candidate: contrast.between().cell(Side::Candidate).into(),
+            baseline: contrast.between().cell(Side::Baseline).into(),
+            verdict: found.verdict,
+            ratio: found.ratio,
+            rotations: rotations.len() / 2 * 2,
         })
         .collect();
-    let any_different = groups.iter().any(|group| group.verdict == TwinVerdict::Different);
+    let any_different = contrasts.iter().any(|contrast| contrast.verdict == TwinVerdict::Different);
     let verdict = if any_different { TwinVerdict::Different } else { pooled.verdict };
-    let statement = statement(verdict, &pooled, &groups, options);
+    let statement = statement(verdict, &pooled, &contrasts, options);
     TwinControl {
         verdict,
         pooled: pooled.verdict,
         ratio: pooled.ratio,
         confidence_level: 1.0 - pooled.alpha,
-        groups,
+        contrasts,
         statement,
     }
 }
 
 impl TwinControl {
-    /// An undecided control is good enough where every verdict is a difference, and the smallest is larger than what the variants
-    /// may differ from themselves.
+    /// An undecided control is good enough where every verdict is a difference, and the smallest is larger than what may be left
+    /// where there is none.
     pub(super) fn beside(self, verdicts: &[ContrastVerdict]) -> TwinControl {
         let judged = || verdicts.iter().filter(|found| found.verdict != Verdict::Undecided && !found.proven);
         let clear = |found: &ContrastVerdict| found.code.map(|code| code.log_interval().nearest_to_zero());
@@ -138,13 +138,17 @@ impl TwinControl {
             return self;
         }
         let statement = format!(
-            "The variants equal themselves over disjoint rotations: {} at {}, less than the smallest difference found.",
+            "{HOLDS}: {} at {}, less than the smallest difference found.",
             span(&ratio),
             confidence(self.confidence_level)
         );
         TwinControl { verdict: TwinVerdict::Equivalent, statement, ..self }
     }
 }
+
+/// What the control did, where it holds.
+const HOLDS: &str =
+    "The twin control holds. With both names swapped in half of the rotations no difference is left";
 
 /// Takes back the verdicts that the twin control does not bear out; returns the reason where it did.
 ///
@@ -159,118 +163,92 @@ pub fn downgrade(found: &ContrastVerdict, twin: &TwinControl) -> Option<String> 
     }
     (found.verdict != Verdict::Undecided).then(|| {
         format!(
-            "The baseline differs from itself by {} in this campaign: \"{}\" is not clearly larger than that noise.",
+            "With both names swapped in half of the rotations {} is left in this campaign: \"{}\" is not clearly larger than that noise.",
             span(&ratio),
             found.verdict.word()
         )
     })
 }
 
-/// The twin difference that concerns a contrast: its own group's; the pooled one where its own group could not be decided.
+/// The twin difference that concerns a contrast: its own; the pooled one where its own could not be decided.
 fn different_ratio(found: &ContrastVerdict, twin: &TwinControl) -> Option<RatioInterval> {
-    let own = twin.groups.iter().find(|group| {
-        let TwinGroup { baseline: variant, input, compiler, flags, .. } = group;
-        CellName { variant, input, compiler, flags } == found.between().cell(Side::Baseline)
-    });
-    match own.map(|group| group.verdict) {
-        Some(TwinVerdict::Different) => own.and_then(|group| group.ratio),
+    let cell = |side: Side| -> CellId { found.between().cell(side).into() };
+    let is_it =
+        |own: &&TwinContrast| own.candidate == cell(Side::Candidate) && own.baseline == cell(Side::Baseline);
+    let own = twin.contrasts.iter().find(is_it);
+    match own.map(|own| own.verdict) {
+        Some(TwinVerdict::Different) => own.and_then(|own| own.ratio),
         Some(TwinVerdict::Equivalent) => None,
         _ if twin.pooled == TwinVerdict::Different => twin.ratio,
         _ => None,
     }
 }
 
-type CellGroup<'a> = (&'a ObservedContrast, Vec<RotationTimes>);
-
-/// One entry per (baseline, input, compiler, flags): the contrast with most rotations of it, and its baseline's times.
-fn groups<'c>(contrasts: &[&'c ObservedContrast]) -> Vec<CellGroup<'c>> {
-    let mut groups: Vec<CellGroup<'c>> = Vec::new();
-    for &contrast in contrasts {
-        let times = rotation_times(contrast, Side::Baseline);
-        let same = |other: &ObservedContrast| {
-            other.between().cell(Side::Baseline) == contrast.between().cell(Side::Baseline)
-        };
-        match groups.iter_mut().find(|(other, _)| same(other)) {
-            Some(group) if group.1.len() < times.len() => *group = (contrast, times),
-            Some(_) => {}
-            None => groups.push((contrast, times)),
-        }
-    }
-    groups
-}
-
-/// One rotation of the baseline: which rounds it was measured in, and ln of its mean time.
+/// One rotation of a contrast.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct TwinRotation {
+    /// The shuffle's number.
+    number: u32,
+    /// The earliest and the latest round that it was measured in.
     rounds: (u32, u32),
-    log_mean: f64,
+    /// ln(candidate / baseline).
+    log_ratio: f64,
+    /// What it counts in the mean.
+    weight: f64,
 }
 
-fn timed(times: &[RotationTimes]) -> Vec<TwinRotation> {
-    times
-        .iter()
-        .map(|rotation| TwinRotation { rounds: rotation.rounds, log_mean: rotation.mean_ns.ln() })
-        .collect()
+fn rotations(contrast: &ObservedContrast, found: &CodeObservations) -> Vec<TwinRotation> {
+    let weights = weights(&found.ratios);
+    let rounds_of = |number: u32| {
+        let rotation = contrast.rotations.iter().find(|rotation| rotation.rotation == number)?;
+        let samples = || rotation.phases.iter().flat_map(|pair| [&pair.candidate, &pair.baseline]).flatten();
+        let rounds = || samples().map(|sample| sample.round);
+        Some((rounds().min()?, rounds().max()?))
+    };
+    let of = |((&number, ratio), weight): ((&u32, &RotationRatio), f64)| {
+        Some(TwinRotation { number, rounds: rounds_of(number)?, log_ratio: ratio.log_ratio, weight })
+    };
+    found.numbers.iter().zip(&found.ratios).zip(weights).filter_map(of).collect()
 }
 
-/// ln of the geometric mean over variants, by rotation, over the rotations that every baseline has. A candidate that lacks one of
-/// them is left out.
-fn pooled(groups: &[CellGroup<'_>], contrasts: &[&ObservedContrast]) -> Vec<TwinRotation> {
-    let Some((_, first)) = groups.first() else {
+/// The mean over contrasts of each rotation that all of them have.
+fn pooled(contrasts: &[&[TwinRotation]]) -> Vec<TwinRotation> {
+    let Some((first, others)) = contrasts.split_first() else {
         return Vec::new();
     };
-    let mut cells: Vec<Vec<RotationTimes>> = groups.iter().map(|(_, times)| times.clone()).collect();
-    let has = |times: &[RotationTimes], rotation: u32| times.iter().any(|own| own.rotation == rotation);
-    let common = |rotation: &&RotationTimes| cells.iter().all(|times| has(times, rotation.rotation));
-    let common: Vec<u32> = first.iter().filter(common).map(|rotation| rotation.rotation).collect();
-    let mut known: Vec<CellName<'_>> =
-        groups.iter().map(|(contrast, _)| contrast.between().cell(Side::Baseline)).collect();
-    for &contrast in contrasts {
-        let key = contrast.between().cell(Side::Candidate);
-        let times = rotation_times(contrast, Side::Candidate);
-        if !known.contains(&key) && common.iter().all(|rotation| has(&times, *rotation)) {
-            known.push(key);
-            cells.push(times);
+    let count = contrasts.len() as f64;
+    let in_all = |rotation: &TwinRotation| {
+        let mut sum = *rotation;
+        for other in others {
+            let same = other.iter().find(|other| other.number == rotation.number)?;
+            sum.log_ratio += same.log_ratio;
+            sum.weight += same.weight;
         }
-    }
-    let in_all = |rotation: u32| -> Option<f64> {
-        let means: Option<Vec<f64>> = cells
-            .iter()
-            .map(|times| {
-                times.iter().find(|found| found.rotation == rotation).map(|found| found.mean_ns.ln())
-            })
-            .collect();
-        means.map(|means| means.iter().sum::<f64>() / means.len() as f64)
+        Some(TwinRotation { log_ratio: sum.log_ratio / count, weight: sum.weight / count, ..sum })
     };
-    first
-        .iter()
-        .filter_map(|rotation| {
-            Some(TwinRotation { rounds: rotation.rounds, log_mean: in_all(rotation.rotation)? })
-        })
-        .collect()
+    first.iter().filter_map(in_all).collect()
 }
 
 /// Rotations measured side by side; all of them as one block where hardly any were, or where too few degrees would be left.
-fn blocks(timed: &[TwinRotation]) -> Vec<Vec<f64>> {
-    let of_stretch = |(from, to): (u32, u32)| -> Vec<f64> {
-        let inside = timed.iter().filter(|rotation| (from..=to).contains(&rotation.rounds.0));
-        inside.map(|rotation| rotation.log_mean).collect()
+fn blocks(rotations: &[TwinRotation]) -> Vec<Vec<TwinRotation>> {
+    let of_stretch = |(from, to): (u32, u32)| -> Vec<TwinRotation> {
+        rotations.iter().filter(|rotation| (from..=to).contains(&rotation.rounds.0)).copied().collect()
     };
-    let blocks: Vec<Vec<f64>> =
-        stretches(timed).into_iter().map(of_stretch).filter(|block| block.len() >= 2).collect();
+    let blocks: Vec<Vec<TwinRotation>> =
+        stretches(rotations).into_iter().map(of_stretch).filter(|block| block.len() >= 2).collect();
     let side_by_side: usize = blocks.iter().map(Vec::len).sum();
     let used: usize = blocks.iter().map(|block| block.len() / 2 * 2).sum();
-    if side_by_side * 2 > timed.len() && used >= 2 * blocks.len() + 2 {
+    if side_by_side * 2 > rotations.len() && used >= 2 * blocks.len() + 2 {
         blocks
     } else {
-        vec![timed.iter().map(|rotation| rotation.log_mean).collect()]
+        vec![rotations.to_vec()]
     }
 }
 
 /// Stretches of rounds: those of rotations that overlap, made one. Where samples are left out, rotations of one batch do not all
 /// begin and end in the same round.
-fn stretches(timed: &[TwinRotation]) -> Vec<(u32, u32)> {
-    let mut rounds: Vec<(u32, u32)> = timed.iter().map(|rotation| rotation.rounds).collect();
+fn stretches(rotations: &[TwinRotation]) -> Vec<(u32, u32)> {
+    let mut rounds: Vec<(u32, u32)> = rotations.iter().map(|rotation| rotation.rounds).collect();
     rounds.sort_unstable();
     let mut found: Vec<(u32, u32)> = Vec::new();
     for (from, to) in rounds {
@@ -282,36 +260,41 @@ fn stretches(timed: &[TwinRotation]) -> Vec<(u32, u32)> {
     found
 }
 
-/// Half B minus half A within blocks, taken A B B A; an odd one at the end of a block is left out.
+/// Half of what halves B and A differ by, within blocks, taken A B B A; an odd one at the end of a block is left out.
 ///
-/// Returns: `None` with fewer than four rotations. Source: two-sample t test with a block effect.
-fn halves(timed: &[TwinRotation]) -> Option<Effect> {
-    let blocks = blocks(timed);
-    let mut used = 0;
-    let mut weighted = 0.0;
-    let mut squares = 0.0;
+/// That is the mean over rotations, with the sign of those in A turned. Returns: `None` with fewer than four rotations. Source:
+/// two-sample t test with a block effect and weights.
+fn swapped(rotations: &[TwinRotation]) -> Option<Effect> {
+    let blocks = blocks(rotations);
+    let (mut used, mut weighted, mut precision, mut squares) = (0, 0.0, 0.0, 0.0);
     for block in &blocks {
         let count = block.len() / 2 * 2;
-        let half = |wanted: bool| -> Vec<f64> {
+        let half = |wanted: bool| {
             let of_half = block[..count].iter().enumerate();
-            of_half.filter(|(at, _)| matches!(at % 4, 1 | 2) == wanted).map(|(_, value)| *value).collect()
+            of_half.filter(move |(at, _)| matches!(at % 4, 1 | 2) == wanted).map(|(_, rotation)| rotation)
         };
-        let means = [half(false), half(true)].map(|half| {
-            let mean = half.iter().sum::<f64>() / half.len() as f64;
-            squares += half.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
-            mean
+        let [(of_a, a), (of_b, b)] = [false, true].map(|wanted| {
+            let weight: f64 = half(wanted).map(|rotation| rotation.weight).sum();
+            let mean =
+                half(wanted).map(|rotation| rotation.weight * rotation.log_ratio).sum::<f64>() / weight;
+            squares += half(wanted)
+                .map(|rotation| rotation.weight * (rotation.log_ratio - mean).powi(2))
+                .sum::<f64>();
+            (weight, mean)
         });
-        weighted += count as f64 * (means[1] - means[0]);
+        // With a variance of v / weight each, the halves differ with v (1 / of_a + 1 / of_b).
+        let of_block = of_a * of_b / (of_a + of_b);
+        weighted += of_block * (b - a);
+        precision += of_block;
         used += count;
     }
     if used < MIN_TWIN_ROTATIONS {
         return None;
     }
-    // Two halves of count / 2 values each differ with variance 4 v / count, and so does the mean of the blocks weighted
-    // by their counts: what an Effect of `used` rotations with variance 4 v has.
     let degrees = (used - 2 * blocks.len()) as f64;
-    let variance = (4.0 * squares / degrees).max(RESOLUTION.powi(2) * used as f64);
-    Some(Effect::between_rotations(weighted / used as f64, variance, degrees, used))
+    let of_difference = squares / degrees / precision;
+    let variance = (0.25 * of_difference * used as f64).max(RESOLUTION.powi(2) * used as f64);
+    Some(Effect::between_rotations(0.5 * weighted / precision, variance, degrees, used))
 }
 
 struct JudgedTwin {
@@ -320,9 +303,9 @@ struct JudgedTwin {
     alpha: f64,
 }
 
-/// Judges the groups by Holm within half of the control's budget, and the pooled comparison with the other half.
+/// Judges the contrasts by Holm within half of the control's budget, and all of them pooled with the other half.
 fn judge_all(
-    groups: &[Option<Effect>],
+    contrasts: &[Option<Effect>],
     pooled: Option<Effect>,
     options: &VerdictOptions,
 ) -> (Vec<JudgedTwin>, JudgedTwin) {
@@ -332,10 +315,10 @@ fn judge_all(
         None => JudgedTwin { verdict: TwinVerdict::Undecided, ratio: None, alpha },
     };
     let p_values: Vec<f64> =
-        groups.iter().map(|effect| effect.as_ref().map_or(1.0, Effect::p_value)).collect();
+        contrasts.iter().map(|effect| effect.as_ref().map_or(1.0, Effect::p_value)).collect();
     let steps = holm(&p_values, alpha, alpha);
-    let of_groups = groups.iter().zip(steps).map(|(effect, step)| judge(effect, step.alpha)).collect();
-    (of_groups, judge(&pooled, alpha))
+    let of_contrasts = contrasts.iter().zip(steps).map(|(effect, step)| judge(effect, step.alpha)).collect();
+    (of_contrasts, judge(&pooled, alpha))
 }
 
 /// Different by an interval at `alpha`; the same by one at the plain confidence, which is the one that is told.
@@ -359,7 +342,7 @@ fn judge_one(effect: &Effect, alpha: f64, options: &VerdictOptions) -> JudgedTwi
 fn statement(
     verdict: TwinVerdict,
     pooled: &JudgedTwin,
-    groups: &[TwinGroup],
+    contrasts: &[TwinContrast],
     options: &VerdictOptions,
 ) -> String {
     let margin = asked(options.margin.relative());
@@ -367,30 +350,29 @@ fn statement(
     let interval = pooled.ratio.map(|ratio| span(&ratio));
     match (verdict, interval) {
         (TwinVerdict::Different, interval) => {
-            let wrong: Vec<String> = groups
+            let wrong: Vec<String> = contrasts
                 .iter()
-                .filter(|group| group.verdict == TwinVerdict::Different)
-                .map(|group| {
-                    let by = group.ratio.map_or(String::new(), |ratio| format!(" by {}", span(&ratio)));
-                    format!("{} ({}, {}){by}", group.input, group.compiler, group.flags)
+                .filter(|contrast| contrast.verdict == TwinVerdict::Different)
+                .map(|contrast| {
+                    let CellId { variant, input, compiler, flags } = &contrast.candidate;
+                    let left = contrast.ratio.map_or(String::new(), |ratio| format!("{} ", span(&ratio)));
+                    format!("{left}of {variant} on {input} ({compiler}, {flags})")
                 })
                 .collect();
-            let place = if wrong.is_empty() {
-                interval.map_or(String::new(), |interval| format!("over all inputs by {interval}"))
+            let left = if wrong.is_empty() {
+                interval.map_or(String::new(), |interval| format!("{interval} over all inputs"))
             } else {
-                format!("on {}", list(&wrong))
+                list(&wrong)
             };
             format!(
-                "The twin control failed: the baseline differs from itself {place}, beyond the minimum effect of {margin}."
+                "The twin control failed: with both names swapped in half of the rotations a difference is left, {left}, beyond the minimum effect of {margin}."
             )
         }
         (TwinVerdict::Equivalent, Some(interval)) => {
-            format!(
-                "The variants equal themselves over disjoint rotations: {interval} at {level}, inside the minimum effect of {margin}."
-            )
+            format!("{HOLDS}: {interval} at {level}, inside the minimum effect of {margin}.")
         }
         (_, Some(interval)) => format!(
-            "The twin control is undecided: over disjoint rotations the variants differ from themselves by {interval} at {level}, too wide for a minimum effect of {margin}."
+            "The twin control is undecided: with both names swapped in half of the rotations {interval} may be left at {level}, too wide for a minimum effect of {margin}."
         ),
         (_, None) => format!(
             "The twin control is undecided: it needs at least {MIN_TWIN_ROTATIONS} rotations that all inputs and compilers have in common."
@@ -402,19 +384,19 @@ fn statement(
 mod tests {
     use super::*;
 
+    fn rotation(rounds: (u32, u32), log_ratio: f64) -> TwinRotation {
+        TwinRotation { number: 0, rounds, log_ratio, weight: 0.1 }
+    }
+
     fn one_block(values: &[f64]) -> Vec<TwinRotation> {
-        values.iter().map(|&log_mean| TwinRotation { rounds: (0, 0), log_mean }).collect()
+        values.iter().map(|&log_ratio| rotation((0, 0), log_ratio)).collect()
     }
 
     #[test]
-    fn a_steady_drift_cancels_between_the_halves() {
-        let one_by_one: Vec<TwinRotation> = (0..8)
-            .map(|rotation| TwinRotation {
-                rounds: (rotation, rotation),
-                log_mean: 0.05 * f64::from(rotation),
-            })
-            .collect();
-        let effect = halves(&one_by_one).unwrap();
+    fn a_steady_drift_cancels_between_the_swapped() {
+        let one_by_one: Vec<TwinRotation> =
+            (0..8).map(|at| rotation((at, at), 0.05 * f64::from(at))).collect();
+        let effect = swapped(&one_by_one).unwrap();
         assert!(effect.estimate.abs() < 1e-12);
         assert_eq!(effect.degrees, 6.0);
     }
@@ -426,12 +408,12 @@ mod tests {
         let timed: Vec<TwinRotation> = values
             .iter()
             .enumerate()
-            .map(|(at, &log_mean)| TwinRotation { rounds: (at as u32 / 4, at as u32 / 4), log_mean })
+            .map(|(at, &log_ratio)| rotation((at as u32 / 4, at as u32 / 4), log_ratio))
             .collect();
-        let effect = halves(&timed).unwrap();
+        let effect = swapped(&timed).unwrap();
         // each block: B = (.01 + .02) / 2, A = (0 + .01) / 2; squares 2 * (2 * .005^2) * 2 = 2e-4 on 4 degrees
-        assert!((effect.estimate - 0.01).abs() < 1e-12);
-        assert!((effect.variance - 4.0 * 2e-4 / 4.0).abs() < 1e-12);
+        assert!((effect.estimate - 0.005).abs() < 1e-12);
+        assert!((effect.variance - 2e-4 / 4.0).abs() < 1e-12);
         assert_eq!((effect.degrees, effect.rotations), (4.0, 8));
     }
 
@@ -440,8 +422,8 @@ mod tests {
         // Four rotations say +0.02, two say -0.04: (4 * .02 - 2 * .04) / 6 = 0
         let values = [(0, 0.0), (0, 0.02), (0, 0.02), (0, 0.0), (9, 0.5), (9, 0.46)];
         let timed: Vec<TwinRotation> =
-            values.map(|(round, log_mean)| TwinRotation { rounds: (round, round), log_mean }).to_vec();
-        let effect = halves(&timed).unwrap();
+            values.map(|(round, log_ratio)| rotation((round, round), log_ratio)).to_vec();
+        let effect = swapped(&timed).unwrap();
         assert!(effect.estimate.abs() < 1e-12);
         assert_eq!((effect.degrees, effect.rotations), (2.0, 6));
     }
@@ -449,20 +431,30 @@ mod tests {
     #[test]
     fn the_halves_are_compared_by_a_two_sample_t_test() {
         // scipy: ttest_ind([.02,.01,.03,.05], [.00,-.01,.02,.01])
-        let effect = halves(&one_block(&[0.0, 0.02, 0.01, -0.01, 0.02, 0.03, 0.05, 0.01])).unwrap();
-        assert!((effect.estimate - 0.0225).abs() < 1e-12);
+        let effect = swapped(&one_block(&[0.0, 0.02, 0.01, -0.01, 0.02, 0.03, 0.05, 0.01])).unwrap();
+        assert!((effect.estimate - 0.5 * 0.0225).abs() < 1e-12);
         assert!((effect.estimate / effect.standard_error() - 2.101_947_149_24).abs() < 1e-9);
         assert!((effect.p_value() - 0.080_261_326_219).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_rotation_that_was_visited_less_often_counts_less() {
+        // NumPy: A has 0 and .04 with weights 3 and 1, B has .02 and .06 with 3 and 1.
+        let weighed = [(0.0, 3.0), (0.02, 3.0), (0.06, 1.0), (0.04, 1.0)]
+            .map(|(log_ratio, weight)| TwinRotation { weight, ..rotation((0, 0), log_ratio) });
+        let effect = swapped(&weighed).unwrap();
+        // Means .01 and .03; squares 2 (3 .01² + .03²) = .0024 on 2 degrees; precision 4 4 / 8 = 2.
+        assert!((effect.estimate - 0.01).abs() < 1e-12, "{effect:?}");
+        assert!((effect.standard_error().powi(2) - 0.25 * 0.0012 / 2.0).abs() < 1e-12, "{effect:?}");
     }
 
     #[test]
     fn blocks_need_most_of_the_rotations_and_degrees_to_spare() {
         let degrees = |rounds: &[u32]| {
             let at = rounds.iter().enumerate();
-            let timed: Vec<TwinRotation> = at
-                .map(|(n, &round)| TwinRotation { rounds: (round, round), log_mean: 0.01 * (n % 3) as f64 })
-                .collect();
-            halves(&timed).unwrap().degrees
+            let timed: Vec<TwinRotation> =
+                at.map(|(n, &round)| rotation((round, round), 0.01 * (n % 3) as f64)).collect();
+            swapped(&timed).unwrap().degrees
         };
         // a block of four of ten: everything is one block
         assert_eq!(degrees(&[0, 0, 0, 0, 1, 2, 3, 4, 5, 6]), 8.0);
@@ -477,7 +469,7 @@ mod tests {
     #[test]
     fn rotations_whose_rounds_overlap_are_one_block_wherever_they_begin() {
         let timed = |rounds: &[(u32, u32)]| -> Vec<TwinRotation> {
-            rounds.iter().map(|&rounds| TwinRotation { rounds, log_mean: 0.0 }).collect()
+            rounds.iter().map(|&rounds| rotation(rounds, 0.0)).collect()
         };
         let found = stretches(&timed(&[(1, 2), (0, 1), (5, 6), (2, 2), (4, 5), (9, 9)]));
         assert_eq!(found, [(0, 2), (4, 6), (9, 9)]);
@@ -487,8 +479,8 @@ mod tests {
 
     #[test]
     fn three_rotations_make_no_halves_and_a_fifth_is_left_out() {
-        assert_eq!(halves(&one_block(&[0.0, 0.1, 0.2])), None);
-        let four = halves(&one_block(&[0.0, 0.1, 0.2, 0.3])).unwrap();
-        assert_eq!(four, halves(&one_block(&[0.0, 0.1, 0.2, 0.3, 9.0])).unwrap());
+        assert_eq!(swapped(&one_block(&[0.0, 0.1, 0.2])), None);
+        let four = swapped(&one_block(&[0.0, 0.1, 0.2, 0.3])).unwrap();
+        assert_eq!(four, swapped(&one_block(&[0.0, 0.1, 0.2, 0.3, 9.0])).unwrap());
     }
 }

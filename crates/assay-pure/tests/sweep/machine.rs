@@ -84,6 +84,7 @@ impl Run<'_> {
             let ratio = |shuffle: &f64, own: f64| RotationRatio {
                 log_ratio: truth + shuffle + noise.rotation * own,
                 sampling_variance: 0.0,
+                visit_variance: 0.0,
             };
             let draws: Vec<f64> = self.shuffles.iter().map(|_| self.draw.normal()).collect();
             let ratios = self.shuffles.iter().zip(&draws).map(|(shuffle, own)| ratio(shuffle, *own));

@@ -281,7 +281,7 @@ fn a_failed_twin_control_comes_before_the_answer() {
     page.twin_control.ratio = Some(1.021);
     assert_eq!(
         answer(&page),
-        "Not to be trusted: the baseline differs from itself by 2.1 % (twin control). Yes: table takes 10 % less \
+        "Not to be trusted: where there is no difference, this campaign finds 2.1 % (twin control). Yes: table takes 10 % less \
          time than branch on p80 (gcc-12)."
     );
 }

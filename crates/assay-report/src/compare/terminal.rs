@@ -431,12 +431,8 @@ fn closing(page: &ComparePage, sheet: &mut Sheet) {
 
 fn twin(page: &ComparePage) -> &'static str {
     match page.twin_control.verdict {
-        TwinVerdict::Equivalent => {
-            "twin control passed: the baseline compared with itself shows no difference"
-        }
-        TwinVerdict::Different => "twin control failed: the baseline compared with itself shows a difference",
-        TwinVerdict::Undecided => {
-            "twin control undecided: too few rotations to compare the baseline with itself"
-        }
+        TwinVerdict::Equivalent => "twin control passed: where there is no difference, none is found",
+        TwinVerdict::Different => "twin control failed: a difference is found where there is none",
+        TwinVerdict::Undecided => "twin control undecided: too few rotations",
     }
 }

@@ -268,17 +268,18 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<PairT
                     contrast.and_then(|c| c.as_built),
                 ),
             };
+            let proven = tool == ASSAY && contrast.is_some_and(|contrast| contrast.proven);
             trials.push(Trial {
                 tool: tool.into(),
                 compiler: run.compiler.clone(),
-                proven: tool == ASSAY && contrast.is_some_and(|contrast| contrast.proven),
+                proven,
                 what: format!("{} {input}", pair.name),
                 kind: pair.kind,
                 change: pair.change.clone(),
                 truth: truth.clone(),
                 said,
                 difference: difference.map(|effect| effect.ratio - 1.0),
-                twin: (tool == ASSAY).then_some(page.twin_control.verdict),
+                twin: (tool == ASSAY && !proven).then_some(page.twin_control.verdict),
             });
         }
     }
@@ -364,7 +365,7 @@ fn table(trials: &[Trial], tally: &OutcomeTally) -> String {
     }
     text.push_str(
         "\nmissed: a real difference called equivalent; false: the same work called different\n\
-         twin decided: campaigns whose twin control reached a verdict\n\
+         twin decided: of the campaigns that times decide, those whose twin control reached a verdict\n\
          in brackets: the 95 % interval of the share, in % (Wilson)\n",
     );
     text + &wrong_verdicts(trials)

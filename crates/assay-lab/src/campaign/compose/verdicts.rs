@@ -5,9 +5,10 @@ use assay_pure::verdict;
 use assay_report::page;
 
 pub(crate) fn twin_of(twin: &verdict::TwinControl) -> page::PageTwinControl {
-    let different = twin.groups.iter().filter(|group| group.verdict == verdict::TwinVerdict::Different);
+    let different =
+        twin.contrasts.iter().filter(|contrast| contrast.verdict == verdict::TwinVerdict::Different);
     let worst = different
-        .filter_map(|group| group.ratio)
+        .filter_map(|contrast| contrast.ratio)
         .max_by(|a, b| a.ratio.ln().abs().total_cmp(&b.ratio.ln().abs()));
     let ratio = worst.or(twin.ratio);
     page::PageTwinControl {
