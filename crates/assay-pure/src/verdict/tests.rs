@@ -21,8 +21,10 @@ struct Planted {
     by_offset: [f64; 4],
     /// Offsets as built: (candidate, baseline).
     as_built: Option<(u64, u64)>,
-    /// Added to ln of the baseline's (and the candidate's) time in every second pair of rotations.
+    /// Added to ln of the candidate's time in every second pair of rotations.
     twin_shift: f64,
+    /// The same of both sides.
+    both_shift: f64,
     identity: Option<CodeIdentity>,
 }
 
@@ -41,6 +43,7 @@ impl Default for Planted {
             by_offset: BY_OFFSET,
             as_built: None,
             twin_shift: 0.0,
+            both_shift: 0.0,
             identity: None,
         }
     }
@@ -78,8 +81,9 @@ impl Planted {
     fn contrast(&self) -> ObservedContrast {
         let rotations = (0..self.rotations)
             .map(|rotation| {
-                let residual = self.spread * wobble(11 * rotation + 5);
-                let shift = if matches!(rotation % 4, 1 | 2) { self.twin_shift } else { 0.0 };
+                let turned = |shift: f64| if matches!(rotation % 4, 1 | 2) { shift } else { 0.0 };
+                let residual = self.spread * wobble(11 * rotation + 5) + turned(self.twin_shift);
+                let shift = turned(self.both_shift);
                 let start = 16 * u64::from(rotation % 4);
                 let phases = [0u32, 16, 32, 48]
                     .map(|phase| {

@@ -1,16 +1,17 @@
-//! What a baseline measured against its own copy does to verdicts.
+//! What the twin control does to verdicts.
 
 use super::*;
 
 #[test]
-fn a_baseline_that_differs_from_itself_takes_small_verdicts_back_and_comes_first() {
+fn a_difference_where_there_is_none_takes_small_verdicts_back_and_comes_first() {
     let judged = |ratio| {
         judge(
-            &[Planted { ratio, twin_shift: 0.05, ..Planted::default() }.contrast()],
+            &[Planted { ratio, twin_shift: 0.05, rotations: 24, ..Planted::default() }.contrast()],
             &VerdictOptions::default(),
         )
     };
-    for ratio in [1.0, 1.03, 0.96] {
+    // A shift of half of the rotations reads as half of it.
+    for ratio in [1.0, 1.005, 0.95] {
         let judgement = judged(ratio);
         assert_eq!(judgement.twin.verdict, TwinVerdict::Different);
         assert!(judgement.warnings[0].contains("twin control failed"), "{:?}", judgement.warnings);
@@ -25,13 +26,13 @@ fn a_baseline_that_differs_from_itself_takes_small_verdicts_back_and_comes_first
 }
 
 #[test]
-fn a_baseline_equal_to_itself_raises_no_warning() {
+fn a_control_that_holds_raises_no_warning() {
     let judgement =
         judge(&[Planted { rotations: 16, ..Planted::default() }.contrast()], &VerdictOptions::default());
     assert_eq!(judgement.twin.verdict, TwinVerdict::Equivalent, "{}", judgement.twin.statement);
     assert_eq!(judgement.warnings, Vec::<String>::new());
     assert!((judgement.twin.confidence_level - 0.95).abs() < 1e-12);
-    assert_eq!(judgement.twin.groups[0].rotations, 16);
+    assert_eq!(judgement.twin.contrasts[0].rotations, 16);
     assert!(judgement.twin.statement.contains("at 95 %"), "{}", judgement.twin.statement);
 }
 
@@ -47,16 +48,23 @@ fn a_control_that_carries_every_difference_is_good_enough_and_beside_an_equivale
 }
 
 #[test]
-fn the_twin_control_has_a_group_per_input_and_one_speaks_for_all_its_candidates() {
+fn the_twin_control_pools_the_rotations_that_all_contrasts_have() {
     let on = |input, candidate| Planted { input, candidate, ..Planted::default() }.contrast();
-    let judgement = judge(&[on("a", "x"), on("a", "y"), on("b", "x")], &VerdictOptions::default());
-    let inputs: Vec<&str> = judgement.twin.groups.iter().map(|group| group.input.as_str()).collect();
-    assert_eq!(inputs, ["a", "b"]);
-    // the contrast with most rotations speaks for the baseline, wherever it stands
     let short = Planted { rotations: 4, ..Planted::default() }.contrast();
-    for all in [[short.clone(), on("uniform", "y")], [on("uniform", "y"), short]] {
-        assert_eq!(judge(&all, &VerdictOptions::default()).twin.groups[0].rotations, 8);
-    }
+    let judgement = judge(&[on("a", "x"), on("a", "y"), short.clone()], &VerdictOptions::default());
+    let rotations: Vec<usize> = judgement.twin.contrasts.iter().map(|found| found.rotations).collect();
+    assert_eq!(rotations, [8, 8, 4]);
+    assert!(judgement.twin.ratio.is_some());
+    let none = Planted { rotations: 3, ..Planted::default() }.contrast();
+    assert_eq!(judge(&[on("a", "x"), none], &VerdictOptions::default()).twin.ratio, None);
+}
+
+#[test]
+fn what_slows_both_sides_alike_is_no_difference() {
+    let planted = Planted { both_shift: 0.3, rotations: 16, ..Planted::default() };
+    let judgement = judge(&[planted.contrast()], &VerdictOptions::default());
+    assert_eq!(judgement.twin.verdict, TwinVerdict::Equivalent, "{}", judgement.twin.statement);
+    assert_eq!(judgement.contrasts[0].verdict, Verdict::Equivalent);
 }
 
 #[test]
@@ -64,12 +72,14 @@ fn a_failed_twin_on_one_input_leaves_the_others_alone() {
     let on =
         |input, twin_shift| Planted { input, twin_shift, rotations: 16, ..Planted::default() }.contrast();
     let judgement = judge(&[on("bad", 0.05), on("good", 0.0)], &VerdictOptions::default());
-    assert_eq!(judgement.twin.groups[0].verdict, TwinVerdict::Different);
+    assert_eq!(judgement.twin.contrasts[0].verdict, TwinVerdict::Different);
     assert_eq!(judgement.contrasts[0].verdict, Verdict::Undecided);
     assert_eq!(judgement.twin.pooled, TwinVerdict::Different);
-    assert_eq!(judgement.twin.groups[1].verdict, TwinVerdict::Equivalent);
+    assert_eq!(judgement.twin.contrasts[1].verdict, TwinVerdict::Equivalent);
     assert_eq!(judgement.contrasts[1].verdict, Verdict::Equivalent);
-    assert!(judgement.twin.statement.contains("on bad (") && !judgement.twin.statement.contains("good"));
+    assert!(
+        judgement.twin.statement.contains("candidate on bad (") && !judgement.twin.statement.contains("good")
+    );
 }
 
 #[test]
