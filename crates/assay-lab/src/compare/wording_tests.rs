@@ -124,7 +124,9 @@ fn named<'a>(answer: &'a str, word: &str) -> Option<&'a str> {
 /// The row of a benchmark in the table of the terminal, and in Markdown's.
 fn rows<'a>(found: &Compared, texts: [&'a str; 2]) -> [&'a str; 2] {
     let of = |text: &'a str, begin: &str| {
-        let row = text.lines().find(|line| line.trim_start().starts_with(begin));
+        // The headline names benchmarks, too, and a line of it may begin with one; below it is an empty line.
+        let below = text.split_once("\n\n").map_or(text, |(_, below)| below);
+        let row = below.lines().find(|line| line.trim_start().starts_with(begin));
         row.unwrap_or_else(|| panic!("no row of {} in {text}", found.benchmark))
     };
     [of(texts[0], &format!("{} ", found.benchmark)), of(texts[1], &format!("| {} |", found.benchmark))]
