@@ -60,6 +60,7 @@ pub fn foresee_campaign(
         degrees: rotations - 1.0,
         rotations: rotations as usize,
         round_variance: effect.round_variance / time,
+        round_noise: effect.round_noise / time,
         round_degrees: effect.round_degrees * time,
     };
     let standard_error = foreseen.standard_error();
@@ -154,7 +155,7 @@ mod tests {
         assert!((found.smallest - QUANTILES_31 * 1e-5_f64.sqrt()).abs() < 1e-8, "{found:?}");
         assert_eq!(found.estimate, 0.002);
         // What all rotations share of a round: a twentieth, as there are 20 times the rounds.
-        let round = RoundError { variance: 2e-4, degrees: 3.0 };
+        let round = RoundError { variance: 2e-4, of_visits: 0.0, degrees: 3.0 };
         let both = foresee_campaign(&effect.with_rounds(Some(round)), 1e-4, &LONGER).unwrap();
         assert!((both.standard_error - 2e-5_f64.sqrt()).abs() < 1e-12, "{both:?}");
         // Welch-Satterthwaite by hand: (1 + 1)² / (1/31 + 1/60) = 81.76 degrees, fewer quantiles' worth than 31.

@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn rounds_are_lent_as_spreads_are_and_only_where_they_are_known() {
-        let rounds = |variance| Some(RoundError { variance, degrees: 1.0 });
+        let rounds = |variance| Some(RoundError { variance, of_visits: 0.0, degrees: 1.0 });
         let mut effects: Vec<Effect> = (0..40).map(|_| effect(1e-4).with_rounds(rounds(4e-6))).collect();
         effects[0] = effect(1e-4).with_rounds(rounds(0.0));
         effects[1] = effect(1e-4).with_rounds(rounds(9e-4));

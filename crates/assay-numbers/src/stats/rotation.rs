@@ -96,8 +96,10 @@ pub struct Effect {
     pub degrees: f64,
     /// Rotations.
     pub rotations: usize,
-    /// Variance of the estimate that the rounds add, which all rotations share; 0 where it is not known.
+    /// Variance of the estimate by what its rounds differ by, which all rotations share; 0 where it is not known.
     pub round_variance: f64,
+    /// The part of it that the visits' own variation makes: that is in `variance` already.
+    pub round_noise: f64,
     /// Degrees of freedom of `round_variance`.
     pub round_degrees: f64,
 }
@@ -105,15 +107,33 @@ pub struct Effect {
 impl Effect {
     /// An effect whose only error is the spread between rotations.
     pub fn between_rotations(estimate: f64, variance: f64, degrees: f64, rotations: usize) -> Effect {
-        Effect { estimate, variance, degrees, rotations, round_variance: 0.0, round_degrees: f64::INFINITY }
+        Effect {
+            estimate,
+            variance,
+            degrees,
+            rotations,
+            round_variance: 0.0,
+            round_noise: 0.0,
+            round_degrees: f64::INFINITY,
+        }
     }
 
     /// The same effect with the error that its rounds add.
     pub fn with_rounds(self, rounds: Option<RoundError>) -> Effect {
         match rounds {
-            Some(rounds) => Effect { round_variance: rounds.variance, round_degrees: rounds.degrees, ..self },
+            Some(rounds) => Effect {
+                round_variance: rounds.variance,
+                round_noise: rounds.of_visits,
+                round_degrees: rounds.degrees,
+                ..self
+            },
             None => self,
         }
+    }
+
+    /// Variance of the estimate that the rounds add.
+    fn added_by_rounds(&self) -> f64 {
+        (self.round_variance - self.round_noise).max(0.0)
     }
 
     /// Degrees of freedom of the standard error, from those of its two parts.
@@ -121,8 +141,9 @@ impl Effect {
     /// Source: Welch 1947, Satterthwaite 1946.
     pub fn error_degrees(&self) -> f64 {
         let between = self.variance / self.rotations as f64;
-        let whole = between + self.round_variance;
-        let parts = between.powi(2) / self.degrees + self.round_variance.powi(2) / self.round_degrees;
+        let rounds = self.added_by_rounds();
+        let whole = between + rounds;
+        let parts = between.powi(2) / self.degrees + rounds.powi(2) / self.round_degrees;
         if parts > 0.0 { whole.powi(2) / parts } else { self.degrees }
     }
 
@@ -149,7 +170,7 @@ impl Effect {
 
     /// Standard error of the estimate.
     pub fn standard_error(&self) -> f64 {
-        (self.variance / self.rotations as f64 + self.round_variance).sqrt()
+        (self.variance / self.rotations as f64 + self.added_by_rounds()).sqrt()
     }
 
     /// Two-sided probability of an estimate as far from 0 when there is no difference.
@@ -187,10 +208,12 @@ impl Effect {
         let borrowed = self.degrees - (self.rotations as f64 - 1.0);
         let enough = |rotations: u32| {
             // More rotations bring more rounds in the same measure.
+            let fewer = self.rotations as f64 / f64::from(rotations);
             let scaled = Effect {
                 degrees: f64::from(rotations) - 1.0 + borrowed,
                 rotations: rotations as usize,
-                round_variance: self.round_variance * self.rotations as f64 / f64::from(rotations),
+                round_variance: self.round_variance * fewer,
+                round_noise: self.round_noise * fewer,
                 ..*self
             };
             let (degrees, error) = (scaled.error_degrees(), scaled.standard_error());
@@ -220,7 +243,7 @@ mod tests {
     #[test]
     fn rounds_widen_the_interval_and_lend_their_degrees() {
         let plain = Effect::between_rotations(0.01, 8e-4, 7.0, 8);
-        let both = plain.with_rounds(Some(RoundError { variance: 1e-4, degrees: 3.0 }));
+        let both = plain.with_rounds(Some(RoundError { variance: 3e-4, of_visits: 2e-4, degrees: 3.0 }));
         assert!((plain.standard_error() - 0.01).abs() < 1e-15);
         assert!((both.standard_error() - 2e-4f64.sqrt()).abs() < 1e-15);
         // Welch-Satterthwaite by hand: (1 + 1)² / (1/7 + 1/3) = 8.4.

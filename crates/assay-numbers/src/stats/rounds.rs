@@ -21,8 +21,17 @@ use std::collections::BTreeMap;
 pub struct RoundError {
     /// Variance of the estimate, ln ratio squared.
     pub variance: f64,
+    /// The part of it that is taken off, as the visits' own variation makes it.
+    pub of_visits: f64,
     /// Degrees of freedom.
     pub degrees: f64,
+}
+
+impl RoundError {
+    /// What the rounds add.
+    pub fn added(self) -> f64 {
+        (self.variance - self.of_visits).max(0.0)
+    }
 }
 
 /// One placement: the ln ratio that each of its rounds gave.
@@ -63,10 +72,13 @@ pub fn round_error(rotations: &[Vec<ByRound>], weights: &[f64]) -> Option<RoundE
     // Kish 1965: rounds that are seen unequally often are worth fewer.
     let worth = all * all / all_squared;
     let spread = squares / all * rounds / free;
-    let of_visits = MEDIAN_OF_NORMAL * left_over(&placements, &effects) * rounds / all;
-    let spread = (spread - TAKEN_OFF * of_visits).max(0.0);
+    let of_visits = TAKEN_OFF * MEDIAN_OF_NORMAL * left_over(&placements, &effects) * rounds / all;
     let shared = shared_weight(rotations, weights);
-    Some(RoundError { variance: spread * shared, degrees: worth * free / rounds })
+    Some(RoundError {
+        variance: spread * shared,
+        of_visits: of_visits * shared,
+        degrees: worth * free / rounds,
+    })
 }
 
 /// The variance of one visit of a placement, beside what its round did to all: from the median absolute deviation, as a spoilt visit
@@ -216,7 +228,10 @@ mod tests {
     #[test]
     fn does_not_fall_with_rotations_that_share_their_rounds() {
         let rounds = [(0, 0.1), (1, -0.1), (2, 0.0), (3, 0.05)];
-        assert_eq!(round_error(&measured(4, 4, &rounds)), round_error(&measured(32, 4, &rounds)));
+        let of = |rotations: usize| {
+            round_error(&measured(rotations, 4, &rounds)).map(|error| (error.added(), error.degrees))
+        };
+        assert_eq!(of(4), of(32));
     }
 
     #[test]
@@ -282,12 +297,13 @@ mod tests {
         let of = |effect: f64| -> Vec<Vec<ByRound>> {
             (0..4).map(|_| (0..3).map(|turn| placement(turn, effect).collect()).collect()).collect()
         };
-        assert_eq!(round_error(&of(0.0)).unwrap().variance, 0.0);
+        let left = |error: RoundError| error.variance - error.of_visits;
+        assert!(left(round_error(&of(0.0)).unwrap()) < 0.0);
         // Effects ±0.5: variance 0.25. A visit deviates by 0.3 at the median, widened by (3/2)½: its variance is 1.4826² 0.135; a median
         // of 12 has π/2 of a twelfth of it; half of that is taken off; of the mean of three rounds a third is left.
         let visit = 1.4826f64.powi(2) * 0.135;
         let expected = (0.25 - 0.5 * std::f64::consts::FRAC_PI_2 * visit / 12.0) / 3.0;
-        let found = round_error(&of(0.5)).unwrap().variance;
+        let found = left(round_error(&of(0.5)).unwrap());
         assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
     }
 

@@ -162,9 +162,11 @@ fn averaged(ratios: &[RotationRatio]) -> RotationRatio {
 fn rounds_of(takes: &[Take]) -> Option<RoundError> {
     let parts: Vec<RoundError> = takes.iter().filter_map(|take| take.rounds).collect();
     let variance = parts.iter().map(|part| part.variance).sum::<f64>();
+    let of_visits = parts.iter().map(|part| part.of_visits).sum::<f64>();
     let squares: f64 = parts.iter().map(|part| part.variance.powi(2) / part.degrees).sum();
     let degrees = if squares > 0.0 { variance.powi(2) / squares } else { parts.first()?.degrees };
-    Some(RoundError { variance: variance / (parts.len() * takes.len()) as f64, degrees })
+    let count = (parts.len() * takes.len()) as f64;
+    Some(RoundError { variance: variance / count, of_visits: of_visits / count, degrees })
 }
 
 /// What the campaigns of a pair's points differ by; `None` where no point has two.
@@ -197,7 +199,7 @@ fn at_one(takes: &[Take]) -> Option<CampaignSpread> {
     };
     let degrees = campaigns - 1.0;
     let of_mean = shared.iter().map(off_in).sum::<f64>() / (degrees * (rotations - 1.0)) / rotations;
-    let rounds = takes.iter().filter_map(|take| take.rounds).map(|rounds| rounds.variance).sum::<f64>();
+    let rounds = takes.iter().filter_map(|take| take.rounds).map(RoundError::added).sum::<f64>();
     Some(CampaignSpread { variance: apart / degrees - of_mean - rounds / campaigns, degrees })
 }
 
@@ -244,7 +246,7 @@ mod tests {
 
     #[test]
     fn errors_of_the_rounds_fall_with_the_campaigns() {
-        let rounds = |variance, degrees| Some(RoundError { variance, degrees });
+        let rounds = |variance, degrees| Some(RoundError { variance, of_visits: 0.0, degrees });
         let both =
             together(&[take(&[0.1, 0.3, 0.2], rounds(4e-4, 3.0)), take(&[0.1, 0.3, 0.2], rounds(2e-4, 5.0))]);
         let both = both.unwrap();
@@ -269,7 +271,7 @@ mod tests {
         assert!((found.variance - 8e-4).abs() < 1e-12, "{found:?}");
         // A second point that agrees halves it, and rounds that explain 0.0003 are taken off.
         let agrees = [one.clone(), one.clone()];
-        let rounds = Some(RoundError { variance: 3e-4, degrees: 2.0 });
+        let rounds = Some(RoundError { variance: 3e-4, of_visits: 0.0, degrees: 2.0 });
         let noisy = [Take { rounds, ..one }, Take { rounds, ..two }];
         let found = between([noisy.as_slice(), agrees.as_slice()]).unwrap();
         assert!((found.variance - 2.5e-4).abs() < 1e-12 && found.degrees == 2.0, "{found:?}");
