@@ -130,7 +130,7 @@ fn question(asked: &ShardRequest, name: ClusterName, cluster: &dyn Cluster) -> R
     let program = std::env::current_exe().context("finding this program")?;
     if let Some(path) = [&folder, &ledger, &program].into_iter().find(|path| path.to_str().is_none()) {
         return Err(Misuse(format!(
-            "{}: a job cannot be told of a path that is no UTF-8; move it to another",
+            "{} is not UTF-8, and a job cannot be told of it; rename it",
             path.display()
         ))
         .into());

@@ -243,10 +243,21 @@ fn a_comparison_and_a_sweep_are_handed_to_other_machines() {
     assert!(swept.page.contains("zen3"), "{swept:?}");
 }
 
-/// A way to ssh that takes a moment, and tells that it is under way.
-fn with_slow_ssh(lab: &Lab) {
-    with_hosts(lab, "");
-    script(lab, "ssh", ": > \"$(dirname \"$0\")/under-way\"\nsleep 0.3\nshift\nexec sh -c \"$1\"");
+/// Two hosts whose jobs are none of assay's own processes, as jobs on other machines are not: whoever interrupts it kills all below.
+/// The way to them takes a moment, and tells that it is under way.
+fn with_far_hosts(lab: &mut Lab, first: &str) -> Running {
+    lab.measure_out_of_turn();
+    with_hosts(lab, first);
+    let here = lab.file("far");
+    std::fs::create_dir_all(&here).expect("a folder");
+    let ask = "cat > draft.$$\n: > under-way\nsleep 0.3\nmv draft.$$ request.$$\nwhile [ ! -e done.$$ ]; do sleep 0.02; done\n\
+               cat done.$$";
+    script(lab, "ssh", &format!("cd '{}'\n{ask}", here.display()));
+    let serve = "while :; do for one in request.*; do [ -e \"$one\" ] || continue; number=${one#*.}\n\
+                 mv \"$one\" taken; sh taken > out; mv out \"done.$number\"; done; sleep 0.02; done";
+    let mut host = Command::new(script(lab, "host", &format!("cd '{}'\n{serve}", here.display())));
+    host.env("XDG_RUNTIME_DIR", lab.file("turns"));
+    Running::start(host)
 }
 
 fn wait_for(what: &str, is_so: impl Fn() -> bool) {
@@ -269,7 +280,7 @@ fn files(lab: &Lab, ending: &str) -> Vec<PathBuf> {
 
 #[test]
 fn a_shard_that_ends_late_by_a_clock_of_its_own_is_added_once() {
-    let Some(lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
+    let Some(mut lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
     lab.edit(|text| text.replace("budget = 5", "budget = 1"));
     // The first host waits until it is let go.
     let real = env!("CARGO_BIN_EXE_assay");
@@ -278,7 +289,7 @@ fn a_shard_that_ends_late_by_a_clock_of_its_own_is_added_once() {
         lab.file("go").display()
     );
     let late = script(&lab, "late-assay", &text);
-    with_hosts(&lab, &format!("assay = \"{}\"", late.display()));
+    let _host = with_far_hosts(&mut lab, &format!("assay = \"{}\"", late.display()));
     let running = on(&lab, &[]);
     wait_for("the other shard", || files(&lab, "merged").len() == 1);
     running.signal("INT");
@@ -331,13 +342,13 @@ fn a_shard_that_ends_late_by_a_clock_of_its_own_is_added_once() {
 #[test]
 fn ctrl_c_while_a_job_is_handed_in_leaves_a_job_that_is_known() {
     use std::os::unix::process::CommandExt as _;
-    let Some(lab) = Lab::with_program(SLOW, &["plain", "honest"]) else { return };
+    let Some(mut lab) = Lab::with_program(SLOW, &["plain", "honest"]) else { return };
     lab.edit(|text| text.replace("budget = 5", "budget = 60"));
-    with_slow_ssh(&lab);
+    let _host = with_far_hosts(&mut lab, "");
     let mut command = lab.command("run", &["experiment.toml", "--on", "ssh:hosts.toml", "--per", "zen3"]);
     command.process_group(0);
     let running = Running::start(command);
-    wait_for("the handing in", || lab.file("under-way").exists());
+    wait_for("the handing in", || lab.file("far/under-way").exists());
     // The terminal tells the whole group.
     let group = format!("-{}", running.id());
     assert!(Command::new("kill").args(["-INT", "--", &group]).status().expect("kill").success());
@@ -414,28 +425,24 @@ fn a_path_that_a_job_cannot_be_told_of_is_refused_before_anything_is_handed_in()
     let place = lab.file("100%j");
     std::fs::create_dir_all(&place).expect("a folder");
     lab.keep_ledger_in(place.join("ledger.db"));
-    let run = |lab: &Lab| {
-        let mut command = lab.command("run", &["experiment.toml", "--on", "slurm", "--per", "zen3"]);
-        command.env("PATH", &path);
-        Running::start(command).wait()
-    };
-    let pattern = run(&lab);
+    let mut command = lab.command("run", &["experiment.toml", "--on", "slurm", "--per", "zen3"]);
+    command.env("PATH", &path);
+    let pattern = Running::start(command).wait();
     pattern.assert_code(2);
     pattern.assert_errors(&[
         "Slurm reads `%` and `\\` in the path of a job's output as a pattern",
         "keep the ledger (--ledger)",
     ]);
+    assert_eq!(std::fs::read_dir(place.join("shards")).into_iter().flatten().count(), 0, "no folder is left");
     let odd = lab.file("").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
     std::fs::create_dir_all(&odd).expect("a folder");
-    lab.keep_ledger_in(odd.join("ledger.db"));
-    let no_text = run(&lab);
+    lab.keep_ledger_in(lab.file("ledger.db"));
+    let mut command = lab.command("run", &["../experiment.toml", "--on", "slurm", "--per", "zen3"]);
+    command.env("PATH", &path).current_dir(&odd);
+    let no_text = Running::start(command).wait();
     no_text.assert_code(2);
-    no_text.assert_errors(&["no UTF-8"]);
-    assert!(!lab.file("slurm/asked").exists(), "nothing was handed in");
-    for place in [&place, &odd] {
-        let left = std::fs::read_dir(place.join("shards")).into_iter().flatten().count();
-        assert_eq!(left, 0, "{}", place.display());
-    }
+    no_text.assert_errors(&["is not UTF-8, and a job cannot be told of it"]);
+    assert!(!lab.file("slurm/asked").exists() && !lab.file("shards").exists(), "nothing was handed in");
 }
 
 #[test]

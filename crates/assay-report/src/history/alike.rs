@@ -177,14 +177,14 @@ mod tests {
         page.alike[0].hosts[1].facts = vec!["governor powersave, not performance".into()];
         assert_eq!(
             told(&page),
-            "node1 is out of line among 3 machines of the kind A CPU: 12 to 15 % more time in 2 of 2 times, at least 7 %. \
+            "node1 is out of line among 3 machines of the kind A CPU: 12 to 15 % more time in 2 of 2 times, at least 7.2 %. \
              Everything moved together: check its clock there (governor, power and temperature limits), and what else runs. \
              Known to differ: node1 has governor powersave, not performance."
         );
         let (said, next) = answer(&page);
         assert!(
             said.starts_with(
-                "decode: node1 is out of line (12 to 15 % more time in 2 of 2 times, at least 7 %); "
+                "decode: node1 is out of line (12 to 15 % more time in 2 of 2 times, at least 7.2 %); "
             ),
             "{said}"
         );

@@ -123,7 +123,7 @@ fn of_one_kind(sheet: &mut Sheet, page: &HistoryPage) {
     if !page.alike.is_empty() {
         let said = format!(
             "Of machines that are alike, one is said to differ in at most {} of 100 such reports.",
-            words::short(100.0 * page.alike_level)
+            100.0 * page.alike_level
         );
         sheet.paragraph(Ink::Dim, "", &said);
     }

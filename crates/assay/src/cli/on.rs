@@ -78,7 +78,7 @@ impl SharedQuestion<'_> {
         let given: Vec<String> = std::env::args_os()
             .map(|word| {
                 word.into_string().map_err(|word| {
-                    Misuse(format!("`{}` is no UTF-8, and a job cannot be told of it", word.display()))
+                    Misuse(format!("`{}` is not UTF-8, and a job cannot be told of it", word.display()))
                 })
             })
             .collect::<Result<_, _>>()?;

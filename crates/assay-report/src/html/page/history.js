@@ -107,7 +107,7 @@ function alikePart(page) {
     kind.findings.map((/** @type {any} */ one) => [kind.hosts[one.host].name, one.from === null ? "most of them" : kind.hosts[one.from].name, one.label, change(one.ratio), change(one.at_least)]),
   );
   const notes = [
-    page.alike.length > 0 ? `Of machines that are alike, one is said to differ in at most ${digits(100 * page.alike_level)} of 100 such reports.` : "",
+    page.alike.length > 0 ? `Of machines that are alike, one is said to differ in at most ${100 * page.alike_level} of 100 such reports.` : "",
     page.left_out.length > 0 ? `Left out as asked: ${page.left_out.join(", ")}.` : "",
   ];
   return section(
