@@ -77,6 +77,7 @@ pub fn page(asked: &HistoryRequest) -> Result<HistoryPage> {
         gate,
         alike,
         alike_level: LEVEL,
+        alike_note: None,
         left_out: asked.leave_out.clone(),
     };
     alike::tell(&mut page);

@@ -18,6 +18,6 @@ mod scan;
 pub use divisive::FEWEST;
 pub use gate::{GateReading, LevelChange, LevelReading, Reference, compare, limit, reference, rounding};
 pub use outlying::{
-    Apart, LEVEL, MachineReading, OutOfLine, Outlying, SharedFigure, TIME_TOLERANCE, out_of_line,
+    Apart, LEVEL, MachineReading, NOISE, OutOfLine, Outlying, SharedFigure, TIME_TOLERANCE, out_of_line,
 };
 pub use scan::{Change, Sensitivity, changes, changes_by_machine, spread};

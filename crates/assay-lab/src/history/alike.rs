@@ -67,6 +67,7 @@ pub fn tell(page: &mut HistoryPage) {
     for (kind, sentences) in page.alike.iter_mut().zip(said) {
         kind.sentences = sentences;
     }
+    page.alike_note = alike::note(page);
 }
 
 /// The machines of a kind, each with its newest run, that share a program with the newest run of all.

@@ -1,6 +1,7 @@
 //! Machines of one kind in words: which one is out of line, by how much, and what to look at there.
 
 use super::page::{AlikeFinding, AlikeMachines, HistoryPage, SeriesKind};
+use assay_pure::history::NOISE;
 use assay_pure::words;
 use std::collections::BTreeMap;
 
@@ -118,6 +119,19 @@ pub fn sentences(page: &HistoryPage, kind: &AlikeMachines) -> Vec<String> {
         .collect()
 }
 
+/// How often what is said is wrong, and what that rests on; none where nothing is compared.
+pub fn note(page: &HistoryPage) -> Option<String> {
+    let said = || {
+        format!(
+            "Of machines that are alike, one is said to differ in at most {} of 100 such reports, if campaigns of one machine \
+             repeat to {} (standard deviation).",
+            100.0 * page.alike_level,
+            words::asked(NOISE)
+        )
+    };
+    (!page.alike.is_empty()).then(said)
+}
+
 fn compared(kind: &AlikeMachines) -> String {
     let times = words::plural(kind.times as u64, "time");
     match kind.contrasts {
@@ -156,6 +170,7 @@ mod tests {
         };
         page.gate = None;
         page.left_out.clear();
+        page.alike_note = None;
         page.alike = vec![AlikeMachines {
             machine: 0,
             hosts: (0..hosts).map(host).collect(),

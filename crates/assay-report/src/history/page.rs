@@ -39,6 +39,9 @@ pub struct HistoryPage {
     /// The probability that of machines which are alike any is said to differ, of the whole page.
     #[serde(default)]
     pub alike_level: f64,
+    /// What that rests on, in a sentence; null where no machines are compared.
+    #[serde(default)]
+    pub alike_note: Option<String>,
     /// Machines whose runs were left out, as asked.
     #[serde(default)]
     pub left_out: Vec<String>,

@@ -24,9 +24,11 @@ pub fn history() -> HistoryPage {
         gate: Some(gate()),
         alike: vec![alike()],
         alike_level: 0.01,
+        alike_note: None,
         left_out: vec!["node4".into()],
     };
     page.alike[0].sentences = super::alike::sentences(&page, &page.alike[0]);
+    page.alike_note = super::alike::note(&page);
     (page.answer, page.next) = super::answer(&page);
     page
 }

@@ -120,12 +120,8 @@ fn of_one_kind(sheet: &mut Sheet, page: &HistoryPage) {
     if !page.left_out.is_empty() {
         sheet.paragraph(Ink::Dim, "", &format!("Left out as asked: {}.", words::list(&page.left_out)));
     }
-    if !page.alike.is_empty() {
-        let said = format!(
-            "Of machines that are alike, one is said to differ in at most {} of 100 such reports.",
-            100.0 * page.alike_level
-        );
-        sheet.paragraph(Ink::Dim, "", &said);
+    if let Some(note) = &page.alike_note {
+        sheet.paragraph(Ink::Dim, "", note);
     }
 }
 

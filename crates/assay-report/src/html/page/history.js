@@ -106,10 +106,7 @@ function alikePart(page) {
   const rows = page.alike.flatMap((/** @type {any} */ kind) =>
     kind.findings.map((/** @type {any} */ one) => [kind.hosts[one.host].name, one.from === null ? "most of them" : kind.hosts[one.from].name, one.label, change(one.ratio), change(one.at_least)]),
   );
-  const notes = [
-    page.alike.length > 0 ? `Of machines that are alike, one is said to differ in at most ${100 * page.alike_level} of 100 such reports.` : "",
-    page.left_out.length > 0 ? `Left out as asked: ${page.left_out.join(", ")}.` : "",
-  ];
+  const notes = [page.alike_note ?? "", page.left_out.length > 0 ? `Left out as asked: ${page.left_out.join(", ")}.` : ""];
   return section(
     "Machines of one kind",
     el("ul", { class: "found" }, ...said.map((/** @type {string} */ text) => el("li", {}, text))),
