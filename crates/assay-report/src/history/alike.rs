@@ -96,7 +96,7 @@ pub fn sentences(page: &HistoryPage, kind: &AlikeMachines) -> Vec<String> {
                 Some(_) if kind.hosts.len() == 2 => {
                     " Which of two is wrong cannot be told: measure on a third.".to_owned()
                 }
-                Some(_) => " Most of them agree on neither, so none can be named.".to_owned(),
+                Some(_) => " No majority agrees, so none can be named.".to_owned(),
             };
             let facts = [Some(one.host), one.from].into_iter().flatten().flat_map(|host| {
                 let host = &kind.hosts[host];
