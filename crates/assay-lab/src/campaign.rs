@@ -304,6 +304,10 @@ fn row_of(
 ) -> Result<CampaignRow> {
     if lead.resumed {
         lead.tell(&format!("{} finished rounds", ledger.rounds(lead.id)?.len()), events);
+        let began = ledger.machine_of(Led::Campaign, lead.id)?;
+        if began.is_some_and(|machine| machine["host"].as_str() != prepared.machine.host.as_deref()) {
+            ledger.forget_host(lead.id)?;
+        }
     } else {
         prepared.skipped.iter().try_for_each(|failure| ledger.put_failure(lead.id, failure))?;
     }

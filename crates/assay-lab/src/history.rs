@@ -1,6 +1,7 @@
 //! `assay history`: an experiment's contrasts and times over all its campaigns, from the ledgers alone. Each campaign is judged
 //! anew by today's rules; where a series changes, what the ledger knows of both sides is compared.
 
+mod alike;
 mod causes;
 mod code;
 mod gate;
@@ -12,7 +13,7 @@ use crate::lead::Misuse;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::compare::Gate;
-use assay_pure::history::Sensitivity;
+use assay_pure::history::{LEVEL, Sensitivity};
 use assay_pure::stats::margin::Margin;
 use assay_report::history::{HISTORY_SCHEMA, HistoryPage, answer};
 use std::path::PathBuf;
@@ -28,6 +29,8 @@ pub struct HistoryRequest {
     pub store: PathBuf,
     /// Only runs from this one on, by its id.
     pub since: Option<String>,
+    /// Machines whose runs are left out, by their names.
+    pub leave_out: Vec<String>,
     /// What the newest run must not be.
     pub gate: Option<Gate>,
 }
@@ -49,6 +52,7 @@ pub fn page(asked: &HistoryRequest) -> Result<HistoryPage> {
     if let Some(since) = &asked.since {
         read.keep_from(since)?;
     }
+    read.leave_out(&asked.leave_out)?;
     let sensitivity = Sensitivity { minimum: Margin::of(read.minimum_effect).ln(), ..Sensitivity::default() };
     let mut series = series::all(&read);
     for one in &mut series {
@@ -57,6 +61,7 @@ pub fn page(asked: &HistoryRequest) -> Result<HistoryPage> {
     let binaries = code::KeptBinaries { store: &asked.store, ledgers: &ledgers };
     causes::tell(&mut series, &read, &binaries);
     let series: Vec<_> = series.into_iter().filter(|one| !one.page.points.is_empty()).collect();
+    let alike = alike::compare(&series, &read);
     let gate = asked.gate.map(|gate| gate::judge(gate, &sensitivity, &series, &read, &binaries));
     let mut page = HistoryPage {
         schema: HISTORY_SCHEMA.into(),
@@ -70,7 +75,12 @@ pub fn page(asked: &HistoryRequest) -> Result<HistoryPage> {
         minimum_effect: read.minimum_effect,
         level: sensitivity.level,
         gate,
+        alike,
+        alike_level: LEVEL,
+        alike_note: None,
+        left_out: asked.leave_out.clone(),
     };
+    alike::tell(&mut page);
     (page.answer, page.next) = answer(&page);
     Ok(page)
 }

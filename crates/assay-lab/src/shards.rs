@@ -18,8 +18,9 @@ pub use kept::{Shard, ShardPart, ShardedQuestion, newest};
 pub use look::{kind_of, status};
 pub use wait::{Unmerged, Waited, cancel, wait};
 
-use crate::lead::Misuse;
+use crate::lead::{Misuse, Unable};
 use anyhow::{Context, Result};
+use assay_linux::interrupt;
 use cluster::{ClusterJob, JobState};
 use kept::{folders, new_folder, plain};
 use std::path::{Path, PathBuf};
@@ -76,7 +77,12 @@ pub fn submit(asked: &ShardRequest, tell: &mut dyn FnMut(&str)) -> Result<Handed
     question.place.clone_from(&folder);
     question.shards.iter_mut().for_each(|shard| shard.folder.clone_from(&folder));
     for at in 0..question.shards.len() {
-        if let Err(refused) = hand_in(&mut question, at, cluster.as_ref()) {
+        let handed = if interrupt::asked() {
+            Err(Unable("interrupted before all jobs were handed in; none of them is left".into()).into())
+        } else {
+            hand_in(&mut question, at, cluster.as_ref())
+        };
+        if let Err(refused) = handed {
             // All or none: half of the answer was not asked for.
             for shard in &question.shards[..at] {
                 if let Err(why) = cluster.cancel(&shard.job) {
@@ -118,12 +124,23 @@ fn question(asked: &ShardRequest, name: ClusterName, cluster: &dyn Cluster) -> R
             folder: PathBuf::new(),
         }
     });
+    let folder = std::env::current_dir().context("cannot find the current directory")?;
+    let ledger =
+        asked.ledger.canonicalize().with_context(|| format!("finding {}", asked.ledger.display()))?;
+    let program = std::env::current_exe().context("finding this program")?;
+    if let Some(path) = [&folder, &ledger, &program].into_iter().find(|path| path.to_str().is_none()) {
+        return Err(Misuse(format!(
+            "{} is not UTF-8, and a job cannot be told of it; rename it",
+            path.display()
+        ))
+        .into());
+    }
     Ok(ShardedQuestion {
         verb: asked.verb.into(),
         name: asked.name.clone(),
         words: asked.words.clone(),
-        folder: std::env::current_dir().context("cannot find the current directory")?,
-        ledger: asked.ledger.canonicalize().with_context(|| format!("finding {}", asked.ledger.display()))?,
+        folder,
+        ledger,
         budget: asked.budget,
         version: asked.version.clone(),
         cluster: name,

@@ -28,6 +28,7 @@ pub mod private;
 pub mod process;
 pub mod pulse;
 mod resident;
+pub mod session;
 pub mod shared;
 pub mod tied;
 pub mod wait;

@@ -5,6 +5,8 @@ use std::fs;
 /// What the machine is, as far as the kernel tells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
+    /// What it is called: tells it from others of its kind.
+    pub host: Option<String>,
     /// CPU model name.
     pub cpu: String,
     /// Vendor, family and model, as "AuthenticAMD 25 17": what placement rules depend on.
@@ -38,6 +40,7 @@ pub fn facts() -> Machine {
         .map(|line| line.split_whitespace().map(str::to_owned).collect())
         .unwrap_or_default();
     Machine {
+        host: host(),
         cpu: field("model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
         cpu_id: ["vendor_id", "cpu family", "model"]
             .iter()
@@ -54,6 +57,12 @@ pub fn facts() -> Machine {
         memory_bytes: memory_bytes(),
         aslr: read("/proc/sys/kernel/randomize_va_space").and_then(|text| text.parse().ok()),
     }
+}
+
+/// Slurm's own name of a node comes first: it is what its user can ask for.
+fn host() -> Option<String> {
+    let of_slurm = std::env::var("SLURMD_NODENAME").ok();
+    of_slurm.or_else(|| read("/proc/sys/kernel/hostname")).filter(|name| !name.is_empty())
 }
 
 fn read(path: &str) -> Option<String> {
@@ -111,5 +120,6 @@ mod tests {
         assert!(!machine.kernel.is_empty());
         assert!(machine.memory_bytes > 0);
         assert!(!machine.cpus.is_empty());
+        assert!(machine.host.is_some());
     }
 }

@@ -12,8 +12,12 @@
 mod divisive;
 mod gate;
 mod noise;
+mod outlying;
 mod scan;
 
 pub use divisive::FEWEST;
 pub use gate::{GateReading, LevelChange, LevelReading, Reference, compare, limit, reference, rounding};
+pub use outlying::{
+    Apart, LEVEL, MachineReading, NOISE, OutOfLine, Outlying, SharedFigure, TIME_TOLERANCE, out_of_line,
+};
 pub use scan::{Change, Sensitivity, changes, changes_by_machine, spread};

@@ -1,5 +1,6 @@
 //! The page of `assay history`: an experiment's contrasts and times over its campaigns, the change points in sentences first.
 
+pub mod alike;
 mod answer;
 pub mod machines;
 pub mod page;

@@ -266,3 +266,75 @@ fn what_is_exported_is_imported_again() {
     said(&lab, "export", &["parquet"]).assert_code(2);
     said(&lab, "export", &["catch2"]).assert_code(2);
 }
+
+/// The copies as runs of three machines of one kind in turn; what the second one measured is slower by this factor.
+fn on_three_machines(lab: &Lab, slower: f64) {
+    lab.ledger()
+        .execute_batch(&format!(
+            "UPDATE campaign SET machine = json_set(machine, '$.host', 'node' || (id % 3 + 1), '$.governor', \
+               CASE id % 3 WHEN 1 THEN 'powersave' ELSE 'performance' END); \
+             UPDATE sample SET wall_ns = CAST(wall_ns * {slower} AS INTEGER), cpu_ns = CAST(cpu_ns * {slower} AS INTEGER) \
+               WHERE campaign % 3 = 1;"
+        ))
+        .expect("three machines");
+}
+
+#[test]
+fn a_machine_that_is_slower_than_others_of_its_kind_is_named_and_left_out_if_asked() {
+    let Some(lab) = with_copies(6, 99, 99) else { return };
+    on_three_machines(&lab, 1.15);
+    let page = history(&lab, &["--since", "2"]);
+    let kind = &page["alike"][0];
+    let hosts: Vec<&str> =
+        kind["hosts"].as_array().expect("hosts").iter().filter_map(|host| host["name"].as_str()).collect();
+    assert_eq!(hosts.len(), 3, "{page:#}");
+    let findings = kind["findings"].as_array().expect("findings");
+    assert_eq!(findings.len(), 2, "both times, and no contrast: {findings:?}");
+    for found in findings {
+        let at = found["host"].as_u64().expect("a host") as usize;
+        assert_eq!((hosts[at], &found["from"], &found["kind"]), ("node2", &Value::Null, &"time".into()));
+        let ratio = found["ratio"].as_f64().expect("a ratio");
+        assert!((ratio - 1.15).abs() < 0.02, "{ratio}");
+    }
+    let text = said(&lab, "history", &["--since", "2"]);
+    for word in [
+        "experiment: node2 is out of line (",
+        "more time in 2 of 2 times",
+        "check its clock there",
+        "node2 has governor powersave, not performance",
+        "`assay history experiment --leave-out node2` shows the others",
+        "in at most 1 of 100 such reports",
+    ] {
+        assert!(text.page.contains(word), "{word}: {text:?}");
+    }
+    let others = history(&lab, &["--since", "2", "--leave-out", "node2"]);
+    assert_eq!(
+        (&others["left_out"], others["runs"].as_array().map(Vec::len)),
+        (&serde_json::json!(["node2"]), Some(4))
+    );
+    assert_eq!(others["alike"][0]["findings"], serde_json::json!([]), "{others:#}");
+    let none = said(&lab, "history", &["--leave-out", "node9"]);
+    none.assert_code(2);
+    none.assert_errors(&["called `node9`; the machines are: node1, node2 and node3"]);
+}
+
+#[test]
+fn machines_of_one_kind_that_are_alike_or_ran_other_programs_are_not_said_to_differ() {
+    let Some(lab) = with_copies(6, 99, 99) else { return };
+    on_three_machines(&lab, 1.0);
+    let page = history(&lab, &["--since", "2"]);
+    assert_eq!(
+        (page["alike"][0]["times"].as_u64(), &page["alike"][0]["findings"]),
+        (Some(2), &serde_json::json!([]))
+    );
+    assert!(
+        said(&lab, "history", &["--since", "2"])
+            .page
+            .contains("none is out of line in 2 times and 1 contrast")
+    );
+    // A machine that built something else is beside nobody.
+    lab.ledger()
+        .execute_batch("PRAGMA foreign_keys = OFF; UPDATE process SET artifact = artifact || campaign")
+        .expect("other programs");
+    assert_eq!(history(&lab, &["--since", "2"])["alike"], serde_json::json!([]));
+}

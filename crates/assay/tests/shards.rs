@@ -242,3 +242,228 @@ fn a_comparison_and_a_sweep_are_handed_to_other_machines() {
     assert_eq!(lab.count("SELECT count(*) FROM sweep"), 1, "{swept:?}");
     assert!(swept.page.contains("zen3"), "{swept:?}");
 }
+
+/// Two hosts whose jobs are none of assay's own processes, as jobs on other machines are not: whoever interrupts it kills all below.
+/// The way to them takes a moment, and tells that it is under way.
+fn with_far_hosts(lab: &mut Lab, first: &str) -> Running {
+    lab.measure_out_of_turn();
+    with_hosts(lab, first);
+    let here = lab.file("far");
+    std::fs::create_dir_all(&here).expect("a folder");
+    let ask = "cat > draft.$$\n: > under-way\nsleep 0.3\nmv draft.$$ request.$$\nwhile [ ! -e done.$$ ]; do sleep 0.02; done\n\
+               cat done.$$";
+    script(lab, "ssh", &format!("cd '{}'\n{ask}", here.display()));
+    let serve = "while :; do for one in request.*; do [ -e \"$one\" ] || continue; number=${one#*.}\n\
+                 mv \"$one\" taken; sh taken > out; mv out \"done.$number\"; done; sleep 0.02; done";
+    let mut host = Command::new(script(lab, "host", &format!("cd '{}'\n{serve}", here.display())));
+    host.env("XDG_RUNTIME_DIR", lab.file("turns"));
+    Running::start(host)
+}
+
+fn wait_for(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Files of this ending of all jobs.
+fn files(lab: &Lab, ending: &str) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(lab.file("shards")).into_iter().flatten().flatten();
+    let files = all.flat_map(|one| std::fs::read_dir(one.path()).into_iter().flatten().flatten());
+    files
+        .map(|file| file.path())
+        .filter(|path| path.extension().is_some_and(|found| found == ending))
+        .collect()
+}
+
+#[test]
+fn a_shard_that_ends_late_by_a_clock_of_its_own_is_added_once() {
+    let Some(mut lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
+    lab.edit(|text| text.replace("budget = 5", "budget = 1"));
+    // The first host waits until it is let go.
+    let real = env!("CARGO_BIN_EXE_assay");
+    let text = format!(
+        "[ \"$1\" = --version ] || while [ ! -e '{}' ]; do sleep 0.05; done\nexec '{real}' \"$@\"",
+        lab.file("go").display()
+    );
+    let late = script(&lab, "late-assay", &text);
+    let _host = with_far_hosts(&mut lab, &format!("assay = \"{}\"", late.display()));
+    let running = on(&lab, &[]);
+    wait_for("the other shard", || files(&lab, "merged").len() == 1);
+    running.signal("INT");
+    let left = running.wait();
+    left.assert_code(1);
+    left.assert_errors(&["not over yet", "--resume waits for them"]);
+    let first = lab.count("SELECT count(*) FROM sample");
+    std::fs::write(lab.file("go"), "").expect("it is let go");
+    wait_for("its end", || files(&lab, "end").len() == 2);
+    let seen = said(&lab, "status", &[]);
+    assert!(
+        seen.page.contains("adds what has ended to the ledger")
+            && seen.page.contains("not in the ledger yet"),
+        "{seen:?}"
+    );
+    // Its machine's clock is an hour behind.
+    let ledgers = files(&lab, "db");
+    let late_one =
+        ledgers.iter().find(|path| path.display().to_string().contains("1-zen3")).expect("its ledger");
+    let open = rusqlite::Connection::open(late_one).expect("it opens");
+    let behind = "UPDATE campaign SET started_at = started_at - 3600, finished_at = finished_at - 3600; \
+                  UPDATE process SET started_at = started_at - 3600; UPDATE round SET started_at = started_at - 3600";
+    open.execute_batch(behind).expect("it is changed");
+    drop(open);
+    on(&lab, &["--resume"]).wait().assert_code(0);
+    let whole = lab.count("SELECT count(*) FROM sample");
+    assert!(whole > first);
+    assert_eq!(lab.count("SELECT count(*) FROM campaign"), 2);
+    // However often, and by whatever way.
+    on(&lab, &["--resume"]).wait().assert_code(0);
+    for path in &ledgers {
+        Running::start(lab.command("merge", &[&path.display().to_string()])).wait().assert_code(0);
+    }
+    assert_eq!(
+        (lab.count("SELECT count(*) FROM sample"), lab.count("SELECT count(*) FROM campaign")),
+        (whole, 2)
+    );
+    let page = status(&lab);
+    for shard in page["shards"].as_array().expect("two") {
+        assert_eq!((&shard["state"]["is"], &shard["merged"]), (&"ended".into(), &true.into()), "{page}");
+        assert!(shard["measured"]["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{page}");
+    }
+    // Only the order follows the clocks.
+    let told = Running::start(lab.command("history", &["--json", "-"])).wait();
+    let page: Value = serde_json::from_str(&told.page).unwrap_or_else(|error| panic!("{error}: {told:?}"));
+    let ids: Vec<&str> =
+        page["runs"].as_array().expect("runs").iter().filter_map(|run| run["id"].as_str()).collect();
+    assert_eq!(ids, ["2", "1"], "{page:#}");
+    lab.assert_ledger_is_whole();
+}
+
+#[test]
+fn ctrl_c_while_a_job_is_handed_in_leaves_a_job_that_is_known() {
+    use std::os::unix::process::CommandExt as _;
+    let Some(mut lab) = Lab::with_program(SLOW, &["plain", "honest"]) else { return };
+    lab.edit(|text| text.replace("budget = 5", "budget = 60"));
+    let _host = with_far_hosts(&mut lab, "");
+    let mut command = lab.command("run", &["experiment.toml", "--on", "ssh:hosts.toml", "--per", "zen3"]);
+    command.process_group(0);
+    let running = Running::start(command);
+    wait_for("the handing in", || lab.file("far/under-way").exists());
+    // The terminal tells the whole group.
+    let group = format!("-{}", running.id());
+    assert!(Command::new("kill").args(["-INT", "--", &group]).status().expect("kill").success());
+    let left = running.wait();
+    left.assert_code(1);
+    left.assert_errors(&["h1/", "not over yet"]);
+    assert_eq!(status(&lab)["shards"][0]["state"]["is"], "running");
+    said(&lab, "cancel", &[]).assert_code(0);
+}
+
+/// What a Slurm of several clusters answers; what it was asked is in `asked`.
+fn with_slurm(lab: &Lab) -> String {
+    let folder = lab.file("slurm");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (name, text) in [
+        ("sbatch", "cat > /dev/null\necho '12;alpha'"),
+        (
+            "squeue",
+            "[ -e cancelled ] && { echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1; }\necho '12|RUNNING|None|n1'",
+        ),
+        ("scancel", ": > cancelled"),
+    ] {
+        script(
+            lab,
+            &format!("slurm/{name}"),
+            &format!("cd '{}'\necho {name} \"$@\" >> asked\n{text}", folder.display()),
+        );
+    }
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap_or_default())
+}
+
+#[test]
+fn a_job_of_one_of_several_clusters_is_asked_for_there_by_its_number() {
+    let Some(lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
+    let path = with_slurm(&lab);
+    let mut command = lab.command("run", &["experiment.toml", "--on", "slurm", "--per", "zen3"]);
+    command.env("PATH", &path);
+    let running = Running::start(command);
+    wait_for("its jobs", || files(&lab, "json").len() == 1);
+    running.signal("INT");
+    running.wait().assert_code(1);
+    let told = |verb: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command
+            .arg(verb)
+            .current_dir(lab.file(""))
+            .env("PATH", &path)
+            .env("COLUMNS", "180")
+            .env("NO_COLOR", "1");
+        Running::start(command).wait()
+    };
+    let seen = told("status");
+    assert!(seen.page.contains("job 12;alpha measures on n1"), "{seen:?}");
+    let cancelled = told("cancel");
+    cancelled.assert_code(0);
+    assert!(cancelled.page.contains("job 12;alpha was cancelled"), "{cancelled:?}");
+    let asked = std::fs::read_to_string(lab.file("slurm/asked")).expect("what was asked");
+    assert!(asked.contains("scancel --clusters=alpha 12\n"), "{asked}");
+    let looked: Vec<&str> = asked.lines().filter(|line| line.starts_with("squeue")).collect();
+    // Not --me: who looks may be another than who handed it in.
+    assert!(
+        !looked.is_empty()
+            && looked.iter().all(|line| line.contains("--clusters=alpha") && line.contains("--jobs=12")),
+        "{asked}"
+    );
+    assert!(!asked.contains("--me"), "{asked}");
+}
+
+#[test]
+fn a_path_that_a_job_cannot_be_told_of_is_refused_before_anything_is_handed_in() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let Some(mut lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
+    let path = with_slurm(&lab);
+    let place = lab.file("100%j");
+    std::fs::create_dir_all(&place).expect("a folder");
+    lab.keep_ledger_in(place.join("ledger.db"));
+    let mut command = lab.command("run", &["experiment.toml", "--on", "slurm", "--per", "zen3"]);
+    command.env("PATH", &path);
+    let pattern = Running::start(command).wait();
+    pattern.assert_code(2);
+    pattern.assert_errors(&[
+        "Slurm reads `%` and `\\` in the path of a job's output as a pattern",
+        "keep the ledger (--ledger)",
+    ]);
+    assert_eq!(std::fs::read_dir(place.join("shards")).into_iter().flatten().count(), 0, "no folder is left");
+    let odd = lab.file("").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    std::fs::create_dir_all(&odd).expect("a folder");
+    lab.keep_ledger_in(lab.file("ledger.db"));
+    let mut command = lab.command("run", &["../experiment.toml", "--on", "slurm", "--per", "zen3"]);
+    command.env("PATH", &path).current_dir(&odd);
+    let no_text = Running::start(command).wait();
+    no_text.assert_code(2);
+    no_text.assert_errors(&["is not UTF-8, and a job cannot be told of it"]);
+    assert!(!lab.file("slurm/asked").exists() && !lab.file("shards").exists(), "nothing was handed in");
+}
+
+#[test]
+fn machines_of_one_kind_ran_the_same_program_and_are_compared_by_their_names() {
+    let Some(lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
+    lab.edit(|text| text.replace("budget = 5", "budget = 1"));
+    with_hosts(&lab, "");
+    script(&lab, "ssh", "export SLURMD_NODENAME=\"$1\"\nshift\nexec sh -c \"$1\"");
+    let shown = on(&lab, &[]).wait();
+    shown.assert_code(0);
+    assert!(shown.page.contains("Machines of one kind"), "{shown:?}");
+    let said = Running::start(lab.command("history", &["--json", "-"])).wait();
+    let page: Value = serde_json::from_str(&said.page).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+    let mut hosts: Vec<&str> = page["alike"][0]["hosts"]
+        .as_array()
+        .expect("hosts")
+        .iter()
+        .filter_map(|host| host["name"].as_str())
+        .collect();
+    hosts.sort_unstable();
+    assert_eq!((hosts, &page["alike"][0]["times"]), (vec!["h1", "h2"], &2.into()), "{page:#}");
+}

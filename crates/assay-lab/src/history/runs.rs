@@ -1,15 +1,18 @@
 //! The runs of a history: campaigns with their pages and facts, imported files with their figures.
 
 use crate::campaign::compose::{self, rfc3339};
+use crate::campaign::observe::Observed;
 use crate::lead::Misuse;
-use crate::store::{CampaignRow, ImportedRow, Ledger, ProcessRow};
+use crate::store::{CampaignInput, CampaignRow, ImportedRow, Ledger, ProcessRow};
 use anyhow::Result;
+use assay_pure::compare::VisitPlacement;
+use assay_pure::experiment::matrix::CellId;
 use assay_pure::ledger::Stopped;
 use assay_pure::words;
 use assay_report::history::page::{HistoryMachine, HistoryRun};
 use assay_report::page::Page;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a run's figures come from.
 pub enum RunData {
@@ -19,6 +22,9 @@ pub enum RunData {
     Import(ImportedRow),
 }
 
+/// Nanoseconds per unit of each cell, by the program and the input that they are of: equal names are equal contents.
+pub type PlacedTimes = BTreeMap<CellId, BTreeMap<String, f64>>;
+
 /// A campaign.
 pub struct CampaignData {
     /// Its row.
@@ -27,6 +33,8 @@ pub struct CampaignData {
     pub page: Page,
     /// Its launches in the plain link.
     pub as_built: Vec<ProcessRow>,
+    /// Its times at each placement.
+    pub times: PlacedTimes,
     /// Which ledger it is in, from 0.
     pub ledger: usize,
 }
@@ -120,6 +128,29 @@ impl RecordedRuns {
         Ok(())
     }
 
+    /// Leaves out what these machines measured.
+    ///
+    /// # Errors
+    /// [`Misuse`]: no run is of a machine of that name, or all are.
+    pub fn leave_out(&mut self, hosts: &[String]) -> Result<(), Misuse> {
+        let known: BTreeSet<&str> = self.runs.iter().filter_map(|run| run.page.host.as_deref()).collect();
+        if let Some(unknown) = hosts.iter().find(|host| !known.contains(host.as_str())) {
+            let known = if known.is_empty() {
+                "none that is known".into()
+            } else {
+                words::list(&known.into_iter().collect::<Vec<_>>())
+            };
+            return Err(Misuse(format!(
+                "no run of this history was measured on a machine called `{unknown}`; the machines are: {known}"
+            )));
+        }
+        self.runs.retain(|run| !run.page.host.as_ref().is_some_and(|host| hosts.contains(host)));
+        if self.runs.is_empty() {
+            return Err(Misuse("all runs are of the machines that were to be left out".into()));
+        }
+        Ok(())
+    }
+
     /// The machines, as shown.
     pub fn machines(&self) -> Vec<HistoryMachine> {
         self.machines.iter().map(|machine| machine.page.clone()).collect()
@@ -181,8 +212,8 @@ pub fn read(ledgers: &[Ledger], name: &str) -> Result<RecordedRuns> {
             }
             let id = format!("{prefix}{}", row.id);
             let unread = left_out("cannot be read");
-            match compose::page(ledger, row.id) {
-                Ok(page) => read.add_campaign(id, number, ledger, row, page)?,
+            match compose::page_and_samples(ledger, row.id) {
+                Ok((page, observed)) => read.add_campaign(id, number, ledger, row, page, &observed)?,
                 Err(error) => {
                     read.left_out.extend((number == 0).then_some(unread));
                     unreadable.push(format!("{id} ({error:#})"));
@@ -235,16 +266,19 @@ impl RecordedRuns {
         ledger: &Ledger,
         row: CampaignRow,
         page: Page,
+        observed: &Observed,
     ) -> Result<()> {
         let machine = self.machine(machine_of(&row.machine));
-        let as_built: Vec<ProcessRow> =
-            ledger.processes(row.id)?.into_iter().filter(|process| process.rotation.is_none()).collect();
+        let processes = ledger.processes(row.id)?;
+        let times = placed_times(observed, &processes, &ledger.campaign_inputs(row.id)?);
+        let as_built = processes.into_iter().filter(|process| process.rotation.is_none()).collect();
         let sources = row.sources.as_ref();
         let run = HistoryRun {
             id,
             at: rfc3339(row.started_at),
             unix: row.started_at,
             machine,
+            host: row.machine["host"].as_str().map(str::to_owned),
             compilers: page
                 .machine
                 .compilers
@@ -255,7 +289,7 @@ impl RecordedRuns {
             changed: sources.and_then(|sources| sources["changed"].as_bool()),
             tool: "assay".into(),
         };
-        let data = CampaignData { row, page, as_built, ledger: number };
+        let data = CampaignData { row, page, as_built, times, ledger: number };
         self.runs.push(RecordedRun { page: run, ledger: number, data: RunData::Campaign(Box::new(data)) });
         Ok(())
     }
@@ -270,6 +304,7 @@ impl RecordedRuns {
             at: rfc3339(file.measured_at),
             unix: file.measured_at,
             machine,
+            host: None,
             compilers: Vec::new(),
             revision: file.revision.clone(),
             changed: None,
@@ -285,6 +320,20 @@ impl RecordedRuns {
             self.machines.len() - 1
         })
     }
+}
+
+fn placed_times(observed: &Observed, processes: &[ProcessRow], inputs: &[CampaignInput]) -> PlacedTimes {
+    let mut found = PlacedTimes::new();
+    for (process, input) in processes.iter().flat_map(|one| inputs.iter().map(move |input| (one, input))) {
+        let cell = process.cell(&input.name);
+        let at = VisitPlacement::of(process.rotation, process.phase_bytes);
+        let time = observed.cells.get(&cell).and_then(|cell| cell.get(&at)?.median());
+        if let Some(time) = time.filter(|time| time.is_finite() && *time > 0.0) {
+            let of = format!("{} {}", process.artifact, input.digest);
+            found.entry(cell).or_default().insert(of, time);
+        }
+    }
+    found
 }
 
 fn machine_of(kept: &Value) -> KnownMachine {

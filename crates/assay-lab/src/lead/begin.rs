@@ -2,10 +2,10 @@
 //! of processor began and no other lab works on; without it a new one begins. Of several that are asked for together, those
 //! at their end are kept, and those that were not reached begin. What goes on or is kept must be what would be measured now.
 
-use super::Misuse;
 use super::command;
 use super::hold::{self, Hold};
 use super::processor;
+use super::{Misuse, Unable};
 use crate::store::{Led, Ledger};
 use anyhow::{Result, bail};
 use assay_pure::event::Event;
@@ -65,7 +65,8 @@ enum Resumed {
     Lead(Lead),
     /// The newest one measured something else than what would be measured now.
     Changed(i64),
-    Nothing(Misuse),
+    /// [`Misuse`], or [`Unable`] as long as another lab works on it.
+    Nothing(anyhow::Error),
 }
 
 /// Something under way: nobody else works on it until this is dropped.
@@ -84,7 +85,7 @@ impl Question<'_> {
     /// measured now.
     ///
     /// # Errors
-    /// [`Misuse`]: there is nothing to resume. The ledger cannot be read or written; whatever `is_current` returns.
+    /// [`Misuse`]: there is nothing to resume. [`Unable`]: another lab works on it. The ledger cannot be read or written; whatever `is_current` returns.
     pub fn begin_or_resume(
         &self,
         ledger: &Ledger,
@@ -97,7 +98,7 @@ impl Question<'_> {
         match self.resume(ledger, is_current)? {
             Resumed::Lead(lead) => Ok(lead),
             Resumed::Changed(id) => Err(self.of_other_code(id).into()),
-            Resumed::Nothing(why) => Err(why.into()),
+            Resumed::Nothing(why) => Err(why),
         }
     }
 
@@ -127,7 +128,7 @@ impl Question<'_> {
             (_, Some(_)) => match self.resume(ledger, is_current)? {
                 Resumed::Lead(lead) => return Ok(Begun::UnderWay(lead)),
                 Resumed::Changed(_) => {}
-                Resumed::Nothing(why) => return Err(why.into()),
+                Resumed::Nothing(why) => return Err(why),
             },
             (_, None) => {}
         }
@@ -173,8 +174,11 @@ impl Question<'_> {
             }
             running.push(id);
         }
-        let elsewhere = elsewhere.filter(|_| running.is_empty());
-        Ok(Resumed::Nothing(elsewhere.unwrap_or_else(|| self.nothing(ledger, &running))))
+        Ok(Resumed::Nothing(match elsewhere {
+            _ if !running.is_empty() => self.busy(ledger, &running).into(),
+            Some(elsewhere) => elsewhere.into(),
+            None => self.nothing(ledger).into(),
+        }))
     }
 
     /// Samples of two programs never go into one interval.
@@ -199,22 +203,23 @@ impl Question<'_> {
         hold::take(ledger.path(), &format!("{}-{id}", self.led.word()))
     }
 
-    /// That there is nothing to resume, as all that is unfinished is being worked on.
-    pub fn nothing(&self, ledger: &Ledger, running: &[i64]) -> Misuse {
-        let (word, ledger) = (self.led.word(), ledger.path().display());
-        Misuse(if running.is_empty() {
-            let of = self.of;
-            format!(
-                "nothing to resume: the ledger {ledger} has no unfinished {word} {of}; run without --resume"
-            )
-        } else {
-            let word = if running.len() == 1 { word.to_owned() } else { plural_noun(word) };
-            let running: Vec<String> = running.iter().map(ToString::to_string).collect();
-            let running = list(&running);
-            format!(
-                "nothing to resume: another assay process is still measuring {word} {running} of the ledger {ledger}"
-            )
-        })
+    /// That nothing is unfinished.
+    pub fn nothing(&self, ledger: &Ledger) -> Misuse {
+        let (word, of, ledger) = (self.led.word(), self.of, ledger.path().display());
+        Misuse(format!(
+            "nothing to resume: the ledger {ledger} has no unfinished {word} {of}; run without --resume"
+        ))
+    }
+
+    /// That all which is unfinished is being worked on: it may be resumed later.
+    fn busy(&self, ledger: &Ledger, running: &[i64]) -> Unable {
+        let word = self.led.word();
+        let word = if running.len() == 1 { word.to_owned() } else { plural_noun(word) };
+        let running: Vec<String> = running.iter().map(ToString::to_string).collect();
+        let (running, ledger) = (list(&running), ledger.path().display());
+        Unable(format!(
+            "nothing to resume: another assay process is still measuring {word} {running} of the ledger {ledger}"
+        ))
     }
 }
 

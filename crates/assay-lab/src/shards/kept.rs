@@ -57,6 +57,22 @@ impl Shard {
         std::fs::read_to_string(self.file("end")).ok()?.trim().parse().ok()
     }
 
+    /// Notes that all which it had measured at this stage was added. What comes later, of a job that was taken for lost, is not in
+    /// that.
+    pub(super) fn mark_merged(&self, stage: &str) -> io::Result<()> {
+        std::fs::write(self.file("merged"), stage)
+    }
+
+    /// Whether all that it measured was added.
+    pub(super) fn is_merged(&self) -> bool {
+        std::fs::read_to_string(self.file("merged")).is_ok_and(|at| at == self.stage())
+    }
+
+    /// How far its job has come, as far as its files tell.
+    pub(super) fn stage(&self) -> &'static str {
+        if self.ended().is_some() { "ended\n" } else { "not ended\n" }
+    }
+
     /// The last that its job printed.
     pub(super) fn last_line(&self) -> String {
         let text = std::fs::read(self.log()).unwrap_or_default();

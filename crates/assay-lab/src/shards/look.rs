@@ -50,7 +50,7 @@ pub(super) fn shard_status(question: &ShardedQuestion, shard: &Shard, state: Sha
         part: shard.part.as_ref().map(|part| part.name.clone()),
         job: shard.job.clone(),
         measured: measured(question, shard, state.is_over()),
-        merged: shard.file("merged").exists(),
+        merged: shard.is_merged(),
         state,
     }
 }

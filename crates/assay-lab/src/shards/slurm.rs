@@ -3,9 +3,11 @@
 //! as `SBATCH_PARTITION`.
 
 use super::cluster::{Cluster, ClusterJob, JobState, Sight};
-use crate::lead::Unable;
+use crate::lead::{Misuse, Unable};
 use anyhow::Result;
+use assay_linux::session::apart;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
@@ -15,6 +17,14 @@ pub struct Slurm;
 
 impl Cluster for Slurm {
     fn hand_in(&self, job: &ClusterJob<'_>) -> Result<String> {
+        if job.log.to_string_lossy().contains(['%', '\\']) {
+            return Err(Misuse(format!(
+                "{}: Slurm reads `%` and `\\` in the path of a job's output as a pattern; keep the ledger (--ledger) in a folder \
+                 without them",
+                job.log.display()
+            ))
+            .into());
+        }
         let cannot = |why: String| Unable(format!("Slurm did not take the job for {}: {why}", job.feature));
         let mut sbatch = Command::new("sbatch");
         sbatch
@@ -25,7 +35,7 @@ impl Cluster for Slurm {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mut child = sbatch.spawn().map_err(|error| {
+        let mut child = apart(&mut sbatch).spawn().map_err(|error| {
             Unable(format!(
                 "cannot start sbatch ({error}): --on slurm is for a machine from which Slurm takes jobs"
             ))
@@ -39,45 +49,100 @@ impl Cluster for Slurm {
             return Err(cannot(String::from_utf8_lossy(&ran.stderr).trim().to_owned()).into());
         }
         let printed = String::from_utf8_lossy(&ran.stdout);
-        number(&printed).ok_or_else(|| cannot(format!("sbatch printed `{}`", printed.trim())).into())
+        let job = printed.trim();
+        match JobNumber::read(job) {
+            Some(_) => Ok(job.to_owned()),
+            None => Err(cannot(format!("sbatch printed `{job}`")).into()),
+        }
     }
 
     fn look(&self, jobs: &[&str]) -> BTreeMap<String, JobState> {
-        let queue = queue();
-        let known = jobs.iter().filter_map(|job| match &queue {
-            Ok(queue) => Some(((*job).to_owned(), queue.get(*job)?.clone())),
-            // It may be starting again.
-            Err(why) => Some(((*job).to_owned(), JobState::Unknown(format!("Slurm does not answer: {why}")))),
-        });
-        known.collect()
+        let (mut by_cluster, mut found) = (BTreeMap::<Option<&str>, Vec<&str>>::new(), BTreeMap::new());
+        for job in jobs.iter().filter_map(|job| JobNumber::read(job)) {
+            by_cluster.entry(job.cluster).or_default().push(job.number);
+        }
+        for (cluster, numbers) in by_cluster {
+            let queue = queue(cluster, &numbers);
+            for number in numbers {
+                let state = match &queue {
+                    Ok(queue) => queue.get(number).cloned(),
+                    // It may be starting again.
+                    Err(why) => Some(JobState::Unknown(format!("Slurm does not answer: {why}"))),
+                };
+                found.extend(state.map(|state| (JobNumber { number, cluster }.to_string(), state)));
+            }
+        }
+        found
     }
 
     fn cancel(&self, job: &str) -> Result<(), String> {
         // A word of another form would be an option: of all of the user's jobs.
-        if number(job).as_deref() != Some(job) {
+        let Some(known) = JobNumber::read(job) else {
             return Err(format!("`{job}` is no number of a job"));
-        }
-        let ran = Command::new("scancel").arg(job).output().map_err(|error| format!("scancel: {error}"))?;
+        };
+        let mut scancel = Command::new("scancel");
+        scancel.args(known.of_cluster()).arg(known.number);
+        let ran = apart(&mut scancel).output().map_err(|error| format!("scancel: {error}"))?;
         let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
         // A number that is no longer known has ended.
-        if ran.status.success() || said.contains("Invalid job id") { Ok(()) } else { Err(said) }
+        if ran.status.success() || said.contains(NO_JOB) { Ok(()) } else { Err(said) }
     }
 }
 
-/// "12;cluster" is 12.
-fn number(printed: &str) -> Option<String> {
-    let number = printed.trim().split(';').next().unwrap_or_default();
-    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then(|| number.to_owned())
+/// What Slurm says of a number that it has forgotten.
+const NO_JOB: &str = "Invalid job id";
+
+/// A job as sbatch names it: "12", or "12;alpha" of one of several clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct JobNumber<'a> {
+    number: &'a str,
+    cluster: Option<&'a str>,
 }
 
-/// The user's jobs that have not ended, by their numbers.
-fn queue() -> Result<BTreeMap<String, JobState>, String> {
-    let ran = Command::new("squeue").args(["--me", "--noheader", "--format=%i|%T|%r|%N"]).output();
-    let ran = ran.map_err(|error| format!("squeue: {error}"))?;
-    if !ran.status.success() {
-        return Err(String::from_utf8_lossy(&ran.stderr).trim().to_owned());
+impl<'a> JobNumber<'a> {
+    fn read(text: &'a str) -> Option<JobNumber<'a>> {
+        let (number, cluster) = match text.split_once(';') {
+            Some((number, cluster)) => (number, Some(cluster)),
+            None => (text, None),
+        };
+        let is_name = |name: &str| {
+            let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+            name.bytes().all(is_letter) && name.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
+        };
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        (is_number && cluster.is_none_or(is_name)).then_some(JobNumber { number, cluster })
     }
-    Ok(String::from_utf8_lossy(&ran.stdout).lines().filter_map(state).collect())
+
+    fn of_cluster(&self) -> Option<String> {
+        of_cluster(self.cluster)
+    }
+}
+
+impl fmt::Display for JobNumber<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.cluster {
+            Some(cluster) => write!(f, "{};{cluster}", self.number),
+            None => f.write_str(self.number),
+        }
+    }
+}
+
+fn of_cluster(cluster: Option<&str>) -> Option<String> {
+    cluster.map(|name| format!("--clusters={name}"))
+}
+
+/// Those of these jobs that have not ended, by their numbers, whoever handed them in.
+fn queue(cluster: Option<&str>, numbers: &[&str]) -> Result<BTreeMap<String, JobState>, String> {
+    let mut squeue = Command::new("squeue");
+    squeue.args(of_cluster(cluster)).args(["--noheader", "--format=%i|%T|%r|%N"]);
+    squeue.arg(format!("--jobs={}", numbers.join(",")));
+    let ran = apart(&mut squeue).output().map_err(|error| format!("squeue: {error}"))?;
+    if ran.status.success() {
+        return Ok(String::from_utf8_lossy(&ran.stdout).lines().filter_map(state).collect());
+    }
+    let said = String::from_utf8_lossy(&ran.stderr).trim().to_owned();
+    // Of one job that it has forgotten, it says so; of several, nothing.
+    if said.contains(NO_JOB) { Ok(BTreeMap::new()) } else { Err(said) }
 }
 
 fn state(line: &str) -> Option<(String, JobState)> {
@@ -87,6 +152,9 @@ fn state(line: &str) -> Option<(String, JobState)> {
         "RUNNING" | "COMPLETING" | "STAGE_OUT" | "SUSPENDED" | "STOPPED" => {
             JobState::Running(node.to_owned())
         }
+        // Jobs that are asked for by number may be shown for a while after their end.
+        "BOOT_FAIL" | "CANCELLED" | "COMPLETED" | "DEADLINE" | "FAILED" | "NODE_FAIL" | "OUT_OF_MEMORY"
+        | "PREEMPTED" | "REVOKED" | "TIMEOUT" => return None,
         _ => JobState::Waiting(reason.to_owned()),
     };
     Some((number.to_owned(), state))
@@ -101,12 +169,14 @@ mod tests {
         assert_eq!(state("7|PENDING|Resources|"), Some(("7".into(), JobState::Waiting("Resources".into()))));
         assert_eq!(state("8|RUNNING|None|n2"), Some(("8".into(), JobState::Running("n2".into()))));
         assert_eq!(state("slurm_load_jobs error"), None);
-        for hostile in ["-u me", "--me", "", "7;alpha"] {
+        assert_eq!(state("9|COMPLETED|None|n2"), None);
+        for hostile in ["-u me", "--me", "", "7;--me", "7;", "7; a"] {
             assert!(Slurm.cancel(hostile).unwrap_err().contains("is no number of a job"));
         }
-        assert_eq!(
-            (number("12\n"), number("12;alpha"), number("refused")),
-            (Some("12".into()), Some("12".into()), None)
-        );
+        let number = |number, cluster| Some(JobNumber { number, cluster });
+        assert_eq!(JobNumber::read("12"), number("12", None));
+        assert_eq!(JobNumber::read("12;alpha"), number("12", Some("alpha")));
+        assert_eq!(JobNumber::read("12;alpha").unwrap().to_string(), "12;alpha");
+        assert_eq!(JobNumber::read("refused"), None);
     }
 }

@@ -9,6 +9,7 @@ use crate::lead::command::quoted;
 use crate::lead::{Misuse, Unable};
 use anyhow::Result;
 use assay_linux::given;
+use assay_linux::session::apart;
 use assay_pure::words;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -89,7 +90,8 @@ impl Ssh {
         let mut ssh = Command::new(program);
         ssh.args(words).arg(host).arg("sh -s");
         ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = ssh.spawn().map_err(|error| format!("cannot start {program}: {error}"))?;
+        let mut child =
+            apart(&mut ssh).spawn().map_err(|error| format!("cannot start {program}: {error}"))?;
         if let Some(mut stdin) = child.stdin.take() {
             // One that ends before it has read all says why itself.
             let _ = stdin.write_all(script.as_bytes());

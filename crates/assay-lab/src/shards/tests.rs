@@ -136,3 +136,116 @@ fn only_the_same_question_is_gone_on_with() {
 fn a_name_of_any_letters_is_a_file() {
     assert_eq!(plain("zen3&big mem/ä"), "zen3_big_mem__");
 }
+
+/// A program that notes that it began, ends with 0 once `go` is there, and is asked for its version.
+fn slow_program(folder: &Path) -> PathBuf {
+    let program = folder.join("assay");
+    let text = format!(
+        "#!/bin/sh\n[ \"$1\" = --version ] && {{ printf '{SAME}'; exit; }}\necho \"$@\" >> '{0}/words'\n: > '{1}'\n\
+         while [ ! -e '{0}/go' ]; do sleep 0.02; done\n",
+        folder.display(),
+        shard(folder).ledger().display()
+    );
+    std::fs::write(&program, text).unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&program).status().unwrap().success());
+    program
+}
+
+/// A job of the shard, started in a group of its own.
+fn job(folder: &Path, program: &Path) -> std::process::Child {
+    use std::os::unix::process::CommandExt as _;
+    let shard = shard(folder);
+    let script = script::script(&question(folder, &["e.toml"]), &shard, program, &Sight::default());
+    let log = std::fs::File::options().create(true).append(true).open(shard.log()).unwrap();
+    Command::new("sh").arg("-c").arg(script).stdout(log).process_group(0).spawn().unwrap()
+}
+
+fn wait_for(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+    while !is_so() {
+        assert!(std::time::Instant::now() < deadline, "waited in vain for {what}");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+}
+
+fn measured(folder: &Path) -> Vec<String> {
+    let words = std::fs::read_to_string(folder.join("words")).unwrap_or_default();
+    words.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn of_two_jobs_of_a_shard_one_measures_and_the_other_waits_for_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = slow_program(folder.path());
+    let mut first = job(folder.path(), &program);
+    wait_for("the first job's measuring", || measured(folder.path()).len() == 1);
+    let mut second = job(folder.path(), &program);
+    wait_for("the second job's word", || {
+        shard(folder.path()).last_line()
+            == "another job of this shard measures, or the lock of its file cannot be had; this one waits"
+    });
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    assert!(first.wait().unwrap().success() && second.wait().unwrap().success());
+    assert_eq!((measured(folder.path()).len(), shard(folder.path()).ended()), (1, Some(0)));
+}
+
+#[test]
+fn a_job_that_waits_goes_on_where_the_one_before_was_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = slow_program(folder.path());
+    let mut first = job(folder.path(), &program);
+    wait_for("the first job's measuring", || measured(folder.path()).len() == 1);
+    let mut second = job(folder.path(), &program);
+    wait_for("the second job's word", || shard(folder.path()).last_line().contains("this one waits"));
+    let group = format!("-{}", first.id());
+    assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
+    first.wait().unwrap();
+    wait_for("the second job's measuring", || measured(folder.path()).len() == 2);
+    std::fs::write(folder.path().join("go"), "").unwrap();
+    assert!(second.wait().unwrap().success());
+    let words = measured(folder.path());
+    assert!(words[1].contains("--resume") && shard(folder.path()).ended() == Some(0), "{words:?}");
+}
+
+#[test]
+fn what_ended_after_it_was_added_is_not_added_yet() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = shard(folder.path());
+    assert!(!shard.is_merged());
+    shard.mark_merged(shard.stage()).unwrap();
+    assert!(shard.is_merged(), "taken for lost");
+    std::fs::write(shard.file("end"), "0\n").unwrap();
+    assert!(!shard.is_merged(), "it went on");
+    shard.mark_merged(shard.stage()).unwrap();
+    assert!(shard.is_merged());
+}
+
+/// Somebody else's jobs: they go on whatever is asked.
+struct Deaf;
+
+impl Cluster for Deaf {
+    fn hand_in(&self, _: &ClusterJob<'_>) -> Result<String> {
+        unreachable!("nothing is handed in")
+    }
+
+    fn look(&self, jobs: &[&str]) -> std::collections::BTreeMap<String, JobState> {
+        jobs.iter().map(|job| ((*job).to_owned(), JobState::Running("n1".into()))).collect()
+    }
+
+    fn cancel(&self, _: &str) -> Result<(), String> {
+        Err("Access denied".into())
+    }
+}
+
+#[test]
+fn a_job_that_could_not_be_cancelled_is_not_marked_so_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = crate::store::Ledger::open(&folder.path().join("ledger.db")).unwrap();
+    let handed = HandedIn { question: question(folder.path(), &["e.toml"]), cluster: Box::new(Deaf) };
+    let mut told = Vec::new();
+    let begun = std::time::Instant::now();
+    let ends = cancel(&ledger, &handed, &mut |text| told.push(text.to_owned())).unwrap();
+    assert!(begun.elapsed().as_secs() < 30, "it goes on: its end is not near");
+    assert!(told[0].contains("job 7 is not cancelled: Access denied"), "{told:?}");
+    assert!(!shard(folder.path()).file("cancelled").exists() && !ends[0].state.is_over(), "{ends:?}");
+}

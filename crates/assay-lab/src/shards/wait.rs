@@ -141,6 +141,8 @@ fn merge(
         return None;
     }
     let unmerged = |why: String, is_foreign| Some(Unmerged { why, is_foreign });
+    // Before it is read: it may end meanwhile.
+    let stage = shard.stage();
     match foreign(&path, question) {
         Ok(None) => {}
         Ok(Some(why)) => return unmerged(why, true),
@@ -157,7 +159,7 @@ fn merge(
     let what =
         if merged.samples > 0 { words::plural(merged.samples, "sample") } else { "its ledger is".into() };
     tell(&format!("{}: {what} added", shard.title()));
-    if let Err(error) = std::fs::write(shard.file("merged"), format!("{}\n", merged.samples)) {
+    if let Err(error) = shard.mark_merged(stage) {
         tell(&format!("{}: cannot note that it was added: {error}", shard.title()));
     }
     None
@@ -179,21 +181,25 @@ fn foreign(path: &std::path::Path, question: &ShardedQuestion) -> Result<Option<
 pub fn cancel(ledger: &Ledger, handed: &HandedIn, tell: &mut dyn FnMut(&str)) -> Result<Vec<Waited>> {
     let question = &handed.question;
     let open: Vec<&Shard> = question.shards.iter().filter(|shard| shard.ended().is_none()).collect();
+    let mut ending = Vec::new();
     for shard in &open {
         let mark = shard.file("cancelled");
         std::fs::write(&mark, "").with_context(|| format!("writing {}", mark.display()))?;
         if let Err(why) = handed.cluster.cancel(&shard.job) {
+            // It goes on, and comes to its own end.
+            let _ = std::fs::remove_file(&mark);
             tell(&format!("{}: job {} is not cancelled: {why}", shard.title(), shard.job));
+        } else {
+            ending.push(shard.job.as_str());
         }
     }
-    let jobs: Vec<&str> = open.iter().map(|shard| shard.job.as_str()).collect();
     let begun = Instant::now();
-    let mut states = handed.cluster.look(&jobs);
     // What is merged must not be written to any more.
-    while !states.is_empty() && begun.elapsed() < ENDING && !interrupt::asked() {
+    while !handed.cluster.look(&ending).is_empty() && begun.elapsed() < ENDING && !interrupt::asked() {
         std::thread::sleep(Duration::from_millis(500));
-        states = handed.cluster.look(&jobs);
     }
+    let jobs: Vec<&str> = open.iter().map(|shard| shard.job.as_str()).collect();
+    let states = handed.cluster.look(&jobs);
     let all = question.shards.iter().map(|shard| {
         let state = look::state(shard, states.get(&shard.job));
         let unmerged = if state.is_over() { merge(ledger, question, shard, tell) } else { None };

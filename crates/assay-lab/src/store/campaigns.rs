@@ -36,6 +36,14 @@ impl Ledger {
         Ok(self.connection.last_insert_rowid())
     }
 
+    /// Takes the name of its machine from a campaign that another machine of the kind goes on with: its times are of both.
+    ///
+    /// # Errors
+    /// The ledger cannot be written.
+    pub fn forget_host(&self, campaign: i64) -> Result<()> {
+        self.write("UPDATE campaign SET machine = json_set(machine, '$.host', NULL) WHERE id = ?", [campaign])
+    }
+
     /// Keeps an input.
     ///
     /// # Errors

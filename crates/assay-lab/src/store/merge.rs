@@ -267,7 +267,7 @@ fn compare(connection: &Connection, name: &str, bits: &str) -> rusqlite::Result<
     ))
 }
 
-/// What changes in a row that is there already: how it ended, and that a sample is not to be used.
+/// What changes in a row that is there already: how it ended, what is known of its machine, and that a sample is not to be used.
 fn catch_up(connection: &Connection, table: &LedgerTable) -> rusqlite::Result<()> {
     let name = &table.name;
     let has = |column: &str| table.columns.iter().any(|known| known.name == column);
@@ -281,6 +281,13 @@ fn catch_up(connection: &Connection, table: &LedgerTable) -> rusqlite::Result<()
         connection.execute_batch(&format!(
             "UPDATE main.\"{name}\" AS m SET finished_at = s.finished_at, stopped_because = s.stopped_because \
                FROM other.\"{name}\" s JOIN temp.\"new_{name}\" n ON n.old = s.id WHERE m.id = n.id AND {open}"
+        ))?;
+    }
+    if has("machine") && has("stopped_because") {
+        connection.execute_batch(&format!(
+            "UPDATE main.\"{name}\" AS m SET machine = s.machine FROM other.\"{name}\" s JOIN temp.\"new_{name}\" n ON \
+               n.old = s.id WHERE m.id = n.id AND n.state = {}",
+            state::EXTENDED
         ))?;
     }
     if has("flagged") {

@@ -132,7 +132,7 @@ fn something_to_resume(asked: &SweepRequest, subjects: &[SweepSubject], ledger: 
     let names: Vec<&str> = subjects.iter().map(|subject| subject.sweep.name.as_str()).collect();
     let of = format!("{} {SAME}", words::list_or(&names));
     let none = Question { led: Led::Sweep, digest: "", of: &of, resume: true };
-    Err(none.nothing(ledger, &[]).into())
+    Err(none.nothing(ledger).into())
 }
 
 /// What must be the same for a sweep to be resumed.

@@ -1,7 +1,8 @@
 //! The answer of a history: what changed, and what to do about it.
 
-use super::machines;
 use super::page::{ChangePoint, HistoryPage, HistorySeries, SeriesKind};
+use super::{alike, machines};
+use assay_pure::discover::quoted;
 use assay_pure::history::GateReading;
 use assay_pure::words;
 
@@ -44,9 +45,16 @@ pub fn answer(page: &HistoryPage) -> (String, Option<String>) {
     (with_machines(page, &format!("{count} in {over}; the newest: {}", newest.sentence)), next)
 }
 
-/// The name and what changed; that machines disagree comes ahead of it, that they agree behind.
+/// The name and what changed; ahead of it which machine is out of line and that machines disagree, behind it that they agree.
 fn with_machines(page: &HistoryPage, changed: &str) -> String {
-    let name = &page.name;
+    let mut name = page.name.clone();
+    if let Some(said) = alike::clause(page) {
+        name += &format!(": {said}");
+        return match machines::sentence(page).filter(|said| said.disagree) {
+            Some(said) => format!("{name}; {}; {changed}", said.text),
+            None => format!("{name}; {changed}"),
+        };
+    }
     match machines::sentence(page) {
         Some(said) if said.disagree => format!("{name}: {}; {changed}", said.text),
         Some(said) => format!("{name}: {changed} In all, {}.", said.text),
@@ -55,6 +63,15 @@ fn with_machines(page: &HistoryPage, changed: &str) -> String {
 }
 
 fn next(page: &HistoryPage) -> Option<String> {
+    let named = alike::named(page);
+    if !named.is_empty() {
+        let left_out: String = named.iter().map(|name| format!(" --leave-out {}", quoted(name))).collect();
+        return Some(format!(
+            "`assay doctor` on {} looks for the cause; `assay history {}{left_out}` shows the others",
+            words::list(&named),
+            quoted(&page.name)
+        ));
+    }
     let told = told(page);
     let Some((_, newest)) = told.first() else {
         let short = page.series.iter().find_map(|series| series.unexamined.clone());

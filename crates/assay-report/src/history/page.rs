@@ -33,6 +33,18 @@ pub struct HistoryPage {
     pub level: f64,
     /// What the gate says; null where none was asked for.
     pub gate: Option<GatePage>,
+    /// Machines of one kind beside each other, where several measured the same programs.
+    #[serde(default)]
+    pub alike: Vec<AlikeMachines>,
+    /// The probability that of machines which are alike any is said to differ, of the whole page.
+    #[serde(default)]
+    pub alike_level: f64,
+    /// What that rests on, in a sentence; null where no machines are compared.
+    #[serde(default)]
+    pub alike_note: Option<String>,
+    /// Machines whose runs were left out, as asked.
+    #[serde(default)]
+    pub left_out: Vec<String>,
 }
 
 /// A campaign, or an imported file.
@@ -47,6 +59,9 @@ pub struct HistoryRun {
     pub unix: f64,
     /// Number among the machines, from 0.
     pub machine: usize,
+    /// What the machine is called; null where that is not known, or several of a kind measured.
+    #[serde(default)]
+    pub host: Option<String>,
     /// The compilers with their versions.
     pub compilers: Vec<String>,
     /// Commit of the sources; null where it is not known.
@@ -65,6 +80,54 @@ pub struct HistoryMachine {
     pub name: String,
     /// What tells it from the others: the processor's id, caches, memory.
     pub facts: Vec<String>,
+}
+
+/// Machines of one kind beside each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AlikeMachines {
+    /// Number of the kind among the machines, from 0.
+    pub machine: usize,
+    /// Those that ran the same programs, in the order of their runs.
+    pub hosts: Vec<AlikeHost>,
+    /// Times that were compared.
+    pub times: usize,
+    /// Contrasts that were compared.
+    pub contrasts: usize,
+    /// What is out of line.
+    pub findings: Vec<AlikeFinding>,
+    /// The whole in sentences, the worst first.
+    pub sentences: Vec<String>,
+}
+
+/// One machine among others of its kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AlikeHost {
+    /// What it is called.
+    pub name: String,
+    /// Number of its newest run among the runs, from 0: that is compared.
+    pub run: usize,
+    /// In which facts it differs from most of the others: "governor powersave, not performance".
+    pub facts: Vec<String>,
+}
+
+/// A figure of a machine that is out of line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AlikeFinding {
+    /// The series' label.
+    pub label: String,
+    /// A time or a contrast.
+    pub kind: SeriesKind,
+    /// Number of the machine among the hosts, from 0.
+    pub host: usize,
+    /// Number of the machine that it differs from; null: from more than half of all, so it is named.
+    pub from: Option<usize>,
+    /// Its figure over that of the others, the median of them.
+    pub ratio: f64,
+    /// The ratio is this far from 1 at the least, as the page's level has it.
+    pub at_least: f64,
 }
 
 /// What a series is of.

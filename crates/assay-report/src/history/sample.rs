@@ -22,7 +22,13 @@ pub fn history() -> HistoryPage {
         minimum_effect: 0.01,
         level: 0.001,
         gate: Some(gate()),
+        alike: vec![alike()],
+        alike_level: 0.01,
+        alike_note: None,
+        left_out: vec!["node4".into()],
     };
+    page.alike[0].sentences = super::alike::sentences(&page, &page.alike[0]);
+    page.alike_note = super::alike::note(&page);
     (page.answer, page.next) = super::answer(&page);
     page
 }
@@ -33,6 +39,7 @@ fn run(number: usize) -> HistoryRun {
         at: format!("2026-11-{:02}T08:00:00Z", number + 1),
         unix: 1_793_520_000.0 + 86_400.0 * number as f64,
         machine: usize::from(number >= 9),
+        host: (number < 9).then(|| format!("node{}", number % 3 + 1)),
         compilers: vec![if number < 5 { "gcc-12 12.2.0".into() } else { "gcc-13 13.1.0".into() }],
         revision: (number > 2).then(|| format!("{number:040x}")),
         changed: (number > 2).then_some(number == 4),
@@ -115,6 +122,39 @@ fn change() -> ChangePoint {
             "fast / slow, mixed: +3.1 % (+2.9 % to +3.3 %) from run 6 on (2026-11-06): compiler gcc-12 \
                    12.2.0 to gcc-13 13.1.0, the same source files."
                 .into(),
+    }
+}
+
+/// Three machines: the last is slower, and the others differ in a contrast.
+fn alike() -> AlikeMachines {
+    let host = |number: usize| AlikeHost {
+        name: format!("node{}", number + 1),
+        run: number + 6,
+        facts: (number == 2).then(|| "governor powersave, not performance".to_owned()).into_iter().collect(),
+    };
+    let slower = AlikeFinding {
+        label: "fast, mixed".into(),
+        kind: SeriesKind::Time,
+        host: 2,
+        from: None,
+        ratio: 1.15,
+        at_least: 1.09,
+    };
+    let apart = AlikeFinding {
+        label: "fast / slow, mixed".into(),
+        kind: SeriesKind::Contrast,
+        host: 1,
+        from: Some(0),
+        ratio: 1.08,
+        at_least: 1.03,
+    };
+    AlikeMachines {
+        machine: 0,
+        hosts: (0..3).map(host).collect(),
+        times: 1,
+        contrasts: 1,
+        findings: vec![slower, apart],
+        sentences: Vec::new(),
     }
 }
 

@@ -26,6 +26,7 @@ pub fn render_history(page: &HistoryPage, width: usize, colour: bool, all: bool)
     }
     changes(&mut sheet, page, all);
     by_machine(&mut sheet, page, all);
+    of_one_kind(&mut sheet, page);
     series(&mut sheet, page, width, all);
     runs(&mut sheet, page, all);
     sheet.into_text()
@@ -103,6 +104,24 @@ fn by_machine(sheet: &mut Sheet, page: &HistoryPage, all: bool) {
     if shown < found.len() {
         let left = words::plural((found.len() - shown) as u64, "more contrast");
         sheet.paragraph(Ink::Dim, "", &format!("{left}; --all shows everything"));
+    }
+}
+
+/// Machines of one kind: who is out of line, and how often such a report is wrong.
+fn of_one_kind(sheet: &mut Sheet, page: &HistoryPage) {
+    if page.alike.is_empty() && page.left_out.is_empty() {
+        return;
+    }
+    sheet.heading("Machines of one kind");
+    for kind in &page.alike {
+        let (ink, mark) = if kind.findings.is_empty() { (Ink::Plain, "  ") } else { (Ink::Doubt, "! ") };
+        kind.sentences.iter().for_each(|said| sheet.labelled(ink, mark, said));
+    }
+    if !page.left_out.is_empty() {
+        sheet.paragraph(Ink::Dim, "", &format!("Left out as asked: {}.", words::list(&page.left_out)));
+    }
+    if let Some(note) = &page.alike_note {
+        sheet.paragraph(Ink::Dim, "", note);
     }
 }
 
@@ -204,7 +223,11 @@ fn runs(sheet: &mut Sheet, page: &HistoryPage, all: bool) {
         table.row(vec![
             run.id.clone().into(),
             run.at.clone().into(),
-            page.machines[run.machine].name.clone().into(),
+            match &run.host {
+                Some(host) => format!("{host}: {}", page.machines[run.machine].name),
+                None => page.machines[run.machine].name.clone(),
+            }
+            .into(),
             run.compilers.join(", ").into(),
             commit.into(),
             run.tool.clone().into(),

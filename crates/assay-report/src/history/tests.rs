@@ -4,7 +4,13 @@ use crate::golden::{assert_golden, assert_no_line_wider};
 use crate::schema::assert_published;
 
 fn without_gate() -> HistoryPage {
-    let mut page = HistoryPage { gate: None, ..sample::history() };
+    let mut page = HistoryPage {
+        gate: None,
+        alike: Vec::new(),
+        alike_note: None,
+        left_out: Vec::new(),
+        ..sample::history()
+    };
     (page.answer, page.next) = answer(&page);
     page
 }

@@ -28,6 +28,9 @@ pub struct HistoryArguments {
     /// Only runs from this one on
     #[arg(long, value_name = "RUN")]
     pub since: Option<String>,
+    /// Leave out what this machine measured, as one that is out of line; can be repeated
+    #[arg(long, value_name = "MACHINE")]
+    pub leave_out: Vec<String>,
     /// Exit with 1 if the newest run is slower than the earlier ones: `slower` or `slower:2%`
     #[arg(long, value_name = "GATE")]
     pub gate: Option<Gate>,
@@ -78,6 +81,7 @@ pub fn run(arguments: &HistoryArguments) -> Result<u8> {
         ledgers,
         store: arguments.places.store(),
         since: arguments.since.clone(),
+        leave_out: arguments.leave_out.clone(),
         gate: arguments.gate,
     };
     let page = history::page(&asked)?;

@@ -75,11 +75,17 @@ impl SharedQuestion<'_> {
             .into());
         }
         assay_linux::interrupt::catch();
-        let given = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        let given: Vec<String> = std::env::args_os()
+            .map(|word| {
+                word.into_string().map_err(|word| {
+                    Misuse(format!("`{}` is not UTF-8, and a job cannot be told of it", word.display()))
+                })
+            })
+            .collect::<Result<_, _>>()?;
         let asked = ShardRequest {
             verb: self.verb,
             name: self.name.clone(),
-            words: words_for_node(given, self.verb, &self.parts),
+            words: words_for_node(given.into_iter(), self.verb, &self.parts),
             budget: self.budget,
             cluster,
             features: self.on.per.clone(),
@@ -102,17 +108,18 @@ impl SharedQuestion<'_> {
         Ok(told(&ends, &self.places.ledger))
     }
 
-    /// Of one kind of processor there is nothing to compare; of none the shards say why.
+    /// Of one machine there is nothing to compare; of none the shards say why.
     fn show_history(&self) {
         let page = history::page(&HistoryRequest {
             name: Some(self.name.clone()),
             ledgers: vec![self.places.ledger.clone()],
             store: self.places.store(),
             since: None,
+            leave_out: Vec::new(),
             gate: None,
         });
         if let Ok(page) = page
-            && page.machines.len() > 1
+            && (page.machines.len() > 1 || !page.alike.is_empty())
         {
             screen::print("\n");
             screen::show(&render_history(&page, screen::width(), screen::colour(), self.all));

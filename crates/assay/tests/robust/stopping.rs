@@ -298,7 +298,7 @@ fn a_campaign_that_is_still_measured_is_not_resumed_by_another() {
         (lab, running) = in_the_middle().expect("it was there a moment ago");
         said = lab.run(&["--resume"]);
     }
-    said.assert_code(2);
+    said.assert_code(3);
     said.assert_errors(&["another assay process is still measuring campaign 1"]);
     running.wait().assert_code(0);
     assert_eq!(lab.count("SELECT count(*) FROM round"), ALL_ROUNDS);

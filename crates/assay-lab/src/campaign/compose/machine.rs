@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 /// The machine's facts as kept with a campaign.
 pub fn machine_json(machine: &Machine, compilers: &[Compiler], cpu: usize) -> Value {
     json!({
+        "host": machine.host,
         "cpu": machine.cpu,
         "cpu_id": machine.cpu_id,
         "microcode": machine.microcode,

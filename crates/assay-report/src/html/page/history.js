@@ -7,7 +7,7 @@ const MOST_SERIES = 60;
  * What the charts of a history have in common, as the reader chose it.
  * @typedef {object} HistoryView
  * @property {string} along what the axis is: "run", "day" or "commit"
- * @property {string} by what colours are: "machine" or "compiler"
+ * @property {string} by what colours are: "machine" (its kind), "host" (the single one) or "compiler"
  * @property {Set<() => void>} followers what follows a choice beside the charts
  */
 
@@ -23,6 +23,7 @@ function historyParts(shown) {
   const left = worth.length - drawn.length;
   return [
     page.gate ? gatePart(page) : null,
+    page.alike.length > 0 || page.left_out.length > 0 ? alikePart(page) : null,
     told.length > 0 ? section("What changed", el("ul", { class: "found" }, ...told.map((/** @type {any} */ change) => el("li", {}, change.sentence)))) : null,
     section("Over the runs", historyPickers(page, view), ...drawn.map((series) => seriesChart(page, series, view)), left > 0 ? el("p", {}, `${plural(left, "more chart")} left out; the table has them.`) : null),
     section("Series", seriesTable(page)),
@@ -39,6 +40,7 @@ function historyPickers(page, view) {
   if (knows((run) => run.revision)) along.push(["commit", "commit"]);
   /** @type {[string, string][]} */
   const by = [["machine", "machine"]];
+  if (knows((run) => run.host !== null)) by.push(["host", "single machine"]);
   if (knows((run) => run.compilers.length > 0)) by.push(["compiler", "compiler"]);
   const again = () => {
     for (const follower of view.followers) follower();
@@ -54,7 +56,8 @@ function historyPickers(page, view) {
 
 /** What the colour of a run says. @param {any} page @param {HistoryView} view @param {number} run */
 function tintOf(page, view, run) {
-  const { machine, compilers } = page.runs[run];
+  const { machine, host, compilers } = page.runs[run];
+  if (view.by === "host") return host ?? "machine unknown";
   return view.by === "machine" ? page.machines[machine].name : compilers.join(", ") || "compiler unknown";
 }
 
@@ -95,6 +98,21 @@ function gatePart(page) {
   const notes = page.gate.notes.map((/** @type {string} */ note) => el("p", {}, note));
   const of = page.gate.run === null ? "" : ` of run ${page.runs[page.gate.run].id}`;
   return section(`Gate ${page.gate.gate}${of}`, ...notes, rows.length > 0 ? table(["series", "gate", "what it rests on"], rows, "What the gate says") : null);
+}
+
+/** Machines of one kind: who is out of line, and how often that is wrong. @param {any} page */
+function alikePart(page) {
+  const said = page.alike.flatMap((/** @type {any} */ kind) => kind.sentences);
+  const rows = page.alike.flatMap((/** @type {any} */ kind) =>
+    kind.findings.map((/** @type {any} */ one) => [kind.hosts[one.host].name, one.from === null ? "most of them" : kind.hosts[one.from].name, one.label, change(one.ratio), change(one.at_least)]),
+  );
+  const notes = [page.alike_note ?? "", page.left_out.length > 0 ? `Left out as asked: ${page.left_out.join(", ")}.` : ""];
+  return section(
+    "Machines of one kind",
+    el("ul", { class: "found" }, ...said.map((/** @type {string} */ text) => el("li", {}, text))),
+    rows.length > 0 ? table(["machine", "beside", "figure", "effect", "at least"], rows, "What is out of line") : null,
+    ...notes.filter((text) => text).map((text) => el("p", {}, text)),
+  );
 }
 
 /** A value in the unit of its series. @param {any} series @param {number} value */
@@ -206,6 +224,6 @@ function seriesTable(page) {
 
 /** @param {any} page */
 function runsTable(page) {
-  const rows = page.runs.map((/** @type {any} */ run) => [run.id, run.at, page.machines[run.machine].name, run.compilers.join(", "), run.revision ? run.revision.slice(0, 10) + (run.changed ? ", changed" : "") : "", run.tool]);
-  return table(["run", "when", "machine", "compilers", "commit", "tool"], rows, "All runs");
+  const rows = page.runs.map((/** @type {any} */ run) => [run.id, run.at, run.host ?? "", page.machines[run.machine].name, run.compilers.join(", "), run.revision ? run.revision.slice(0, 10) + (run.changed ? ", changed" : "") : "", run.tool]);
+  return table(["run", "when", "machine", "kind", "compilers", "commit", "tool"], rows, "All runs");
 }

@@ -207,6 +207,7 @@ impl LedgerPages {
                 ledgers: vec![self.ledger.clone()],
                 store: self.store.clone(),
                 since: None,
+                leave_out: Vec::new(),
                 gate: None,
             };
             Ok(Prepared::of(&[view::of_history(ledger, &history::page(&asked)?)?]))
