@@ -38,7 +38,7 @@ pub enum SbbtLayout {
 pub struct SbbtReader<R> {
     input: TraceBytes<R>,
     layout: SbbtLayout,
-    meanings: Vec<(BranchClass, bool)>,
+    seen: Box<[SeenWord; SEEN]>,
     sites: Sites,
     instructions: u64,
     promised: u64,
@@ -70,7 +70,7 @@ impl<R: Read> SbbtReader<R> {
         Ok(SbbtReader {
             input,
             layout,
-            meanings: meanings(layout),
+            seen: nothing_seen(),
             sites: Sites::default(),
             instructions,
             promised,
@@ -88,28 +88,65 @@ impl<R: Read> SbbtReader<R> {
         self.promised
     }
 
-    /// What is wrong with a record that [`meanings`] has nothing for.
-    fn fault(&self, first: u64) -> TraceFault {
-        match class_and_outcome(self.layout, first) {
-            Err(fault) => fault,
-            Ok(_) => TraceFault::Field { name: "the outcome of an unconditional branch", value: 0 },
+    /// What a first word says that was not seen lately.
+    #[cold]
+    fn meet(&mut self, first: u64, target: u64) -> Result<SeenWord, TraceFault> {
+        let (class, taken) = class_and_outcome(self.layout, first)?;
+        if !class.is_conditional() && !taken {
+            return Err(TraceFault::Field { name: "the outcome of an unconditional branch", value: 0 });
         }
+        let site = self.sites.number(address(first), 0, class, taken, target)?;
+        let seen = SeenWord { first, site, class, taken };
+        self.seen[slot(first)] = seen;
+        Ok(seen)
     }
 }
 
-/// Where the class, the outcome and the zeros lie, in both layouts: the low bits of a record's first word.
-const MEANING_BITS: u64 = 0xfff;
-/// No meaning: class and outcome that cannot be.
-const NO_MEANING: (BranchClass, bool) = (BranchClass::JUMP, false);
+/// A record's first word and what it says. A trace is made of few of them, one for each site and outcome: a look-up takes
+/// the place of decisions, which would be mispredicted as often as the program's branches are.
+#[derive(Clone, Copy)]
+struct SeenWord {
+    first: u64,
+    site: u32,
+    class: BranchClass,
+    taken: bool,
+}
 
-/// The class and outcome for each of the low bits. A record's are looked up: decisions on them, one after the other, would
-/// be mispredicted as often as the program's branches are.
-fn meanings(layout: SbbtLayout) -> Vec<(BranchClass, bool)> {
-    let meaning = |bits| match class_and_outcome(layout, bits) {
-        Ok((class, taken)) if class.is_conditional() || taken => (class, taken),
-        _ => NO_MEANING,
-    };
-    (0..=MEANING_BITS).map(meaning).collect()
+/// Words that are remembered, 512 KB.
+const SEEN: usize = 1 << 15;
+
+/// Where a first word is remembered. Both outcomes lie side by side, and branches near each other in different slots: with
+/// a hash that spreads them over all slots, words of one program met so often that reading took half as long again.
+#[inline]
+fn slot(first: u64) -> usize {
+    let pc = first >> 12;
+    // The outcome is the one bit or the other, and the other then says nothing of it.
+    let outcome = first >> 11 ^ first;
+    ((pc ^ pc >> 2 ^ pc >> 16) << 1 | outcome & 1) as usize % SEEN
+}
+
+/// Nothing was seen yet: every slot holds a word that belongs to another.
+fn nothing_seen() -> Box<[SeenWord; SEEN]> {
+    let mut seen = vec![SeenWord { first: 0, site: 0, class: BranchClass::JUMP, taken: true }; SEEN];
+    seen[slot(0)].first = 1;
+    seen.try_into().unwrap_or_else(|_| unreachable!("as many as were made"))
+}
+
+/// Appends the branches of records up to the first whose word was not seen lately; how many there are.
+fn append_seen(seen: &[SeenWord; SEEN], records: &[[u8; RECORD_BYTES]], branches: &mut Vec<Branch>) -> usize {
+    let before = branches.len();
+    branches.extend(records.iter().map_while(|record| {
+        let (first, second) = (word(record, 0), word(record, 8));
+        let seen = &seen[slot(first)];
+        (seen.first == first).then(|| branch(seen, second))
+    }));
+    branches.len() - before
+}
+
+#[inline]
+fn branch(seen: &SeenWord, second: u64) -> Branch {
+    let instructions = second as u32 & MAX_INSTRUCTIONS;
+    Branch::new(address(seen.first), address(second), seen.site, seen.class, seen.taken, instructions)
 }
 
 fn class_and_outcome(layout: SbbtLayout, first: u64) -> Result<(BranchClass, bool), TraceFault> {
@@ -132,25 +169,17 @@ impl<R: Read> TraceSource for SbbtReader<R> {
                 let cut = TraceFault::Cut { have: self.have, promised: Some(self.promised) };
                 return Err(TraceError::at_byte(place, cut));
             }
-            let before = batch.branches.len();
-            let mut wrong = None;
-            for record in &records[..records.len().min(wanted)] {
-                let (first, second) = (word(record, 0), word(record, 8));
-                let meaning = self.meanings[(first & MEANING_BITS) as usize];
-                let ((class, taken), pc, target) = (meaning, address(first), address(second));
-                let number = self.sites.number(pc, 0, class, taken, target);
-                let (Ok(site), false) = (&number, meaning == NO_MEANING) else {
-                    wrong = Some((first, number));
-                    break;
-                };
-                let instructions = second as u32 & MAX_INSTRUCTIONS;
-                batch.branches.push(Branch::new(pc, target, *site, class, taken, instructions));
+            let records = &records[..records.len().min(wanted)];
+            let mut read = append_seen(&self.seen, records, &mut batch.branches);
+            let unseen = records.get(read).map(|record| (word(record, 0), word(record, 8)));
+            let met = unseen.map(|(first, second)| self.meet(first, address(second)).map(|it| (it, second)));
+            if let Some(Ok((seen, second))) = met {
+                batch.branches.push(branch(&seen, second));
+                read += 1;
             }
-            let read = batch.branches.len() - before;
             self.have += read as u64;
             self.input.consume(read * RECORD_BYTES);
-            if let Some((first, number)) = wrong {
-                let fault = number.err().unwrap_or_else(|| self.fault(first));
+            if let Some(Err(fault)) = met {
                 return Err(TraceError::at_byte(self.input.position(), fault));
             }
         }

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Read};
 
-/// Branches that a batch of an imported stream holds at most.
-pub const BATCH: usize = 16_384;
+/// Branches that a batch of an imported stream holds at most: 96 KB, which stay in a second-level cache until they are used.
+pub const BATCH: usize = 4096;
 /// Sites that a stored trace may have, over all its streams.
 pub const MAX_SITES: usize = 1 << 21;
 
