@@ -30,29 +30,42 @@ struct Last {
     slack: u64,
 }
 
+impl Last {
+    /// Behind a branch of this length, 0 where that is not known, or at its target. By masks: a jump of ours that depends on
+    /// the outcome would be mispredicted as often as the program's branches are.
+    #[inline]
+    fn after(branch: &Branch, length: u8) -> Last {
+        let taken = u64::from(branch.taken()).wrapping_neg();
+        let unknown = u64::from(length == 0).wrapping_neg();
+        let behind = branch.pc.wrapping_add(u64::from(length) | 1 & unknown);
+        Last { from: behind & !taken | branch.target & taken, slack: (LONGEST - 1) & unknown & !taken }
+    }
+
+    /// Whether so many instructions, and no jump, lie between it and an address.
+    #[inline]
+    fn leads_to(self, pc: u64, between: u32) -> bool {
+        let between = u64::from(between);
+        let distance = pc.wrapping_sub(self.from);
+        (between..=LONGEST * between + self.slack).contains(&distance)
+    }
+}
+
 impl Continuity {
     /// Takes the next branches of a stream. A gap of `longest_gap` or more may be any longer one; of 0, it is not known.
     pub fn observe(&mut self, sites: &[BranchSite], branches: &[Branch], longest_gap: u32) {
+        let longest = longest_gap.saturating_sub(1);
+        let length = |branch: &Branch| sites.get(branch.site as usize).map_or(0, |site| site.length);
         for branch in branches {
-            let gap = branch.instructions();
-            if let Some(last) = self.last
-                && (1..longest_gap).contains(&gap)
-            {
-                self.checked += 1;
-                let distance = branch.pc.wrapping_sub(last.from);
-                let between = u64::from(gap - 1);
-                if !(between..=LONGEST * between + last.slack).contains(&distance) {
-                    self.broken += 1;
-                    self.first_broken.get_or_insert(self.seen);
-                }
+            let last = self.last.replace(Last::after(branch, length(branch)));
+            let between = branch.instructions().wrapping_sub(1);
+            let is_checked = last.is_some() & (between < longest);
+            let is_broken = is_checked && !last.is_some_and(|last| last.leads_to(branch.pc, between));
+            self.checked += u64::from(is_checked);
+            self.broken += u64::from(is_broken);
+            if is_broken {
+                self.first_broken.get_or_insert(self.seen);
             }
             self.seen += 1;
-            let length = sites.get(branch.site as usize).map_or(0, |site| u64::from(site.length));
-            self.last = Some(match (branch.taken(), length) {
-                (true, _) => Last { from: branch.target, slack: 0 },
-                (false, 0) => Last { from: branch.pc.wrapping_add(1), slack: LONGEST - 1 },
-                (false, _) => Last { from: branch.pc.wrapping_add(length), slack: 0 },
-            });
         }
     }
 
