@@ -1,5 +1,5 @@
-//! Slurm, as its users speak to it: sbatch, squeue, scancel. A job gets a node of its own, and begins again where the node
-//! fails. What a site demands of a job (partition, account, time) is said as for any other job, by sbatch's own variables such
+//! Slurm, as its users speak to it: sbatch, squeue, scancel. A job that measures gets a node of its own, one that computes a
+//! processor; both begin again where the node fails. What a site demands of a job (partition, account, time) is said as for any other job, by sbatch's own variables such
 //! as `SBATCH_PARTITION`.
 
 use super::cluster::{Cluster, ClusterJob, JobState, Sight};
@@ -13,14 +13,20 @@ use std::process::{Command, Stdio};
 #[derive(Clone, Copy, Debug)]
 pub struct Slurm;
 
-impl Cluster for Slurm {
-    fn hand_in(&self, job: &ClusterJob<'_>) -> Result<String> {
-        let cannot = |why: String| Unable(format!("Slurm did not take the job for {}: {why}", job.feature));
+/// What Slurm takes at most as one array where it does not say (slurm.conf, MaxArraySize).
+const ARRAY: usize = 1001;
+
+impl Slurm {
+    fn sbatch(job: &ClusterJob<'_>, array: Option<&[usize]>) -> Result<String> {
+        let kind = if job.feature.is_empty() { job.name } else { job.feature };
+        let cannot = |why: String| Unable(format!("Slurm did not take the job for {kind}: {why}"));
         let mut sbatch = Command::new("sbatch");
         sbatch
-            .args(["--parsable", "--exclusive", "--requeue", "--open-mode=append"])
+            .args(["--parsable", "--requeue", "--open-mode=append"])
+            .args(if job.alone { &["--exclusive"][..] } else { &["--ntasks=1", "--cpus-per-task=1"] })
+            .args(array.map(|numbers| format!("--array={}", ranges(numbers))))
             .arg(format!("--job-name={}", job.name))
-            .arg(format!("--constraint={}", job.feature))
+            .args((!job.feature.is_empty()).then(|| format!("--constraint={}", job.feature)))
             .arg(format!("--output={}", job.log.display()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -41,6 +47,25 @@ impl Cluster for Slurm {
         let printed = String::from_utf8_lossy(&ran.stdout);
         number(&printed).ok_or_else(|| cannot(format!("sbatch printed `{}`", printed.trim())).into())
     }
+}
+
+impl Cluster for Slurm {
+    fn hand_in(&self, job: &ClusterJob<'_>) -> Result<String> {
+        Slurm::sbatch(job, None)
+    }
+
+    fn array_size(&self) -> Option<usize> {
+        let ran = Command::new("scontrol").args(["show", "config"]).output();
+        let said = ran.map(|ran| String::from_utf8_lossy(&ran.stdout).into_owned()).unwrap_or_default();
+        let told = said.lines().find_map(array_size);
+        // Of a site without arrays each job is handed in alone.
+        Some(told.unwrap_or(ARRAY)).filter(|size| *size > 1)
+    }
+
+    fn hand_in_array(&self, job: &ClusterJob<'_>, numbers: &[usize]) -> Result<Vec<String>> {
+        let name = Slurm::sbatch(job, Some(numbers))?;
+        Ok(numbers.iter().map(|number| format!("{name}_{number}")).collect())
+    }
 
     fn look(&self, jobs: &[&str]) -> BTreeMap<String, JobState> {
         let queue = queue();
@@ -50,6 +75,10 @@ impl Cluster for Slurm {
             Err(why) => Some(((*job).to_owned(), JobState::Unknown(format!("Slurm does not answer: {why}")))),
         });
         known.collect()
+    }
+
+    fn cancelled_by<'j>(&self, job: &'j str) -> &'j str {
+        job.split('_').next().unwrap_or_default()
     }
 
     fn cancel(&self, job: &str) -> Result<(), String> {
@@ -70,9 +99,25 @@ fn number(printed: &str) -> Option<String> {
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then(|| number.to_owned())
 }
 
+/// "0-3,7" of 0, 1, 2, 3 and 7.
+fn ranges(numbers: &[usize]) -> String {
+    let follows = |pair: &usize, next: &usize| *next == pair + 1;
+    let runs = numbers.chunk_by(follows).map(|run| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        _ => run[0].to_string(),
+    });
+    runs.collect::<Vec<_>>().join(",")
+}
+
+/// The size in a line of `scontrol show config`.
+fn array_size(line: &str) -> Option<usize> {
+    let (name, size) = line.split_once('=')?;
+    if name.trim() == "MaxArraySize" { size.trim().parse().ok() } else { None }
+}
+
 /// The user's jobs that have not ended, by their numbers.
 fn queue() -> Result<BTreeMap<String, JobState>, String> {
-    let ran = Command::new("squeue").args(["--me", "--noheader", "--format=%i|%T|%r|%N"]).output();
+    let ran = Command::new("squeue").args(["--me", "--noheader", "--array", "--format=%i|%T|%r|%N"]).output();
     let ran = ran.map_err(|error| format!("squeue: {error}"))?;
     if !ran.status.success() {
         return Err(String::from_utf8_lossy(&ran.stderr).trim().to_owned());
@@ -105,8 +150,21 @@ mod tests {
             assert!(Slurm.cancel(hostile).unwrap_err().contains("is no number of a job"));
         }
         assert_eq!(
+            state("9_4|PENDING|Priority|"),
+            Some(("9_4".into(), JobState::Waiting("Priority".into())))
+        );
+        assert_eq!((Slurm.cancelled_by("9_4"), Slurm.cancelled_by("7")), ("9", "7"));
+        assert_eq!(
             (number("12\n"), number("12;alpha"), number("refused")),
             (Some("12".into()), Some("12".into()), None)
         );
+    }
+
+    #[test]
+    fn numbers_of_an_array_are_written_as_ranges_and_its_largest_size_is_read() {
+        assert_eq!(ranges(&[0, 1, 2, 3, 7, 9, 10]), "0-3,7,9-10");
+        assert_eq!(ranges(&[5]), "5");
+        assert_eq!(array_size("MaxArraySize            = 1001"), Some(1001));
+        assert_eq!(array_size("MaxJobCount             = 10000"), None);
     }
 }
