@@ -4,11 +4,15 @@
 //!
 //! A job that is started again, as after a failed node, goes on with its ledger; on another kind of processor it begins anew.
 //! What is compared with each other is never shared out: both variants of a cell are in one job.
+//!
+//! A simulation of predictors ([`simulation`]) is shared out the same way, as its result is the same on every machine: in as many
+//! shards as are worth it, each with a file of results instead of a ledger.
 
 mod cluster;
 mod kept;
 mod look;
 mod script;
+mod simulation;
 mod slurm;
 mod ssh;
 mod wait;
@@ -16,13 +20,18 @@ mod wait;
 pub use cluster::{Cluster, ClusterName};
 pub use kept::{Shard, ShardPart, ShardedQuestion, newest};
 pub use look::{kind_of, status};
-pub use wait::{Unmerged, Waited, cancel, wait};
+pub use simulation::{
+    Collected, SimulationRequest, is_simulation, read_plan, submit_simulation, write_result,
+};
+pub use wait::{AddShard, Unmerged, Waited, cancel, to_ledger, wait};
 
 use crate::lead::{Misuse, Unable};
 use anyhow::{Context, Result};
 use assay_linux::interrupt;
+use assay_pure::words;
 use cluster::{ClusterJob, JobState};
 use kept::{folders, new_folder, plain};
+use script::ScriptFor;
 use std::path::{Path, PathBuf};
 
 /// What is asked.
@@ -74,30 +83,49 @@ pub fn submit(asked: &ShardRequest, tell: &mut dyn FnMut(&str)) -> Result<Handed
     }
     let folder =
         new_folder(&parent, &asked.name).with_context(|| format!("writing to {}", parent.display()))?;
-    question.place.clone_from(&folder);
-    question.shards.iter_mut().for_each(|shard| shard.folder.clone_from(&folder));
-    for at in 0..question.shards.len() {
-        let handed = if interrupt::asked() {
+    question.move_to(folder);
+    hand_all_in(&mut question, cluster.as_ref(), tell)?;
+    Ok(HandedIn { question, cluster })
+}
+
+/// Hands in all jobs of a question that has its folder, or none: half of the answer was not asked for.
+fn hand_all_in(
+    question: &mut ShardedQuestion,
+    cluster: &dyn Cluster,
+    tell: &mut dyn FnMut(&str),
+) -> Result<()> {
+    for shards in in_arrays(question, 0..question.shards.len()) {
+        let handed_in = if interrupt::asked() {
             Err(Unable("interrupted before all jobs were handed in; none of them is left".into()).into())
         } else {
-            hand_in(&mut question, at, cluster.as_ref())
+            hand_in(question, &shards, cluster)
         };
-        if let Err(refused) = handed {
-            // All or none: half of the answer was not asked for.
-            for shard in &question.shards[..at] {
-                if let Err(why) = cluster.cancel(&shard.job) {
-                    tell(&format!("{}: job {} goes on: {why}", shard.title(), shard.job));
+        if let Err(refused) = handed_in {
+            let handed = question.shards.iter().filter(|shard| !shard.job.is_empty());
+            let mut jobs: Vec<String> = handed.map(|shard| cluster.cancelled_by(&shard.job)).collect();
+            jobs.dedup();
+            for job in jobs {
+                if let Err(why) = cluster.cancel(&job) {
+                    tell(&format!("job {job} goes on: {why}"));
                 }
             }
             // Only where no job was handed in, which would write there.
-            let _ = std::fs::remove_dir(&folder);
+            let _ = std::fs::remove_dir(&question.place);
             return Err(refused);
         }
         // After each: what is handed in is known, whatever comes of the next.
-        let known = ShardedQuestion { shards: question.shards[..=at].to_vec(), ..question.clone() };
+        let handed = question.shards.iter().filter(|shard| !shard.job.is_empty()).cloned();
+        let known = ShardedQuestion { shards: handed.collect(), ..question.clone() };
         known.keep()?;
     }
-    Ok(HandedIn { question, cluster })
+    Ok(())
+}
+
+/// Shards by the arrays that their jobs are handed in as; without arrays each alone.
+fn in_arrays(question: &ShardedQuestion, shards: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
+    let shards: Vec<usize> = shards.collect();
+    let size = question.array.unwrap_or(1);
+    shards.chunk_by(|one, next| one / size == next / size).map(<[usize]>::to_vec).collect()
 }
 
 /// What is asked, as it is kept; its shards have no place yet.
@@ -144,6 +172,7 @@ fn question(asked: &ShardRequest, name: ClusterName, cluster: &dyn Cluster) -> R
         budget: asked.budget,
         version: asked.version.clone(),
         cluster: name,
+        array: None,
         shards: shards.collect(),
         place: PathBuf::new(),
     })
@@ -168,9 +197,11 @@ fn resume(
     found.version.clone_from(&asked.version);
     let jobs: Vec<&str> = found.shards.iter().map(|shard| shard.job.as_str()).collect();
     let states = cluster.look(&jobs);
-    for at in 0..found.shards.len() {
-        let shard = &found.shards[at];
-        if shard.ended().is_some() {
+    let ends = found.ends();
+    let mut lost = Vec::new();
+    for (at, shard) in found.shards.iter().enumerate() {
+        // A simulation needs no mending: what failed lacked a file, room or the right version.
+        if ends.contains(&shard.stem) && (!is_simulation(&found.verb) || shard.ended() == Some(0)) {
             continue;
         }
         match states.get(&shard.job) {
@@ -179,31 +210,46 @@ fn resume(
                 anyhow::bail!("cannot tell whether {} goes on: {why}", shard.title())
             }
             Some(_) => {}
-            None => {
-                shard.begin_anew();
-                hand_in(&mut found, at, cluster)?;
-                tell(&format!(
-                    "{}: handed in again as job {}",
-                    found.shards[at].title(),
-                    found.shards[at].job
-                ));
-                found.keep()?;
-            }
+            None => lost.push(at),
         }
+    }
+    for shards in in_arrays(&found, lost.into_iter()) {
+        shards.iter().for_each(|at| found.shards[*at].begin_anew());
+        hand_in(&mut found, &shards, cluster)?;
+        let again: Vec<String> = shards.iter().map(|at| found.shards[*at].title()).collect();
+        tell(&format!("{}: handed in again as job {}", words::list(&again), found.shards[shards[0]].job));
+        found.keep()?;
     }
     Ok(found)
 }
 
-fn hand_in(question: &mut ShardedQuestion, at: usize, cluster: &dyn Cluster) -> Result<()> {
+/// Hands in the jobs of shards: of one, or of some of an array.
+fn hand_in(question: &mut ShardedQuestion, shards: &[usize], cluster: &dyn Cluster) -> Result<()> {
     let program = std::env::current_exe().context("finding this program")?;
+    let at = shards[0];
     let shard = &question.shards[at];
-    let (name, log) = (format!("assay-{}", plain(&question.name)), shard.log());
+    let first = question.array.map(|size| at / size * size);
+    let kind = first.map_or(ScriptFor::One(at), ScriptFor::Array);
+    let name = format!("assay-{}", plain(&question.name));
+    let log = match first {
+        Some(_) => question.place.join(format!("{}%a.log", shard.array())),
+        None => shard.log(),
+    };
     let text =
-        |sight: &cluster::Sight| format!("#!/bin/sh\n{}", script::script(question, shard, &program, sight));
+        |sight: &cluster::Sight| format!("#!/bin/sh\n{}", script::script(question, kind, &program, sight));
     let turn = question.shards[..at].iter().filter(|other| other.feature == shard.feature).count();
-    let job = ClusterJob { name: &name, feature: &shard.feature, turn, log: &log, script: &text };
-    let job = cluster.hand_in(&job)?;
-    question.shards[at].job = job;
+    let alone = !is_simulation(&question.verb);
+    let job = ClusterJob { name: &name, feature: &shard.feature, alone, turn, log: &log, script: &text };
+    let jobs = match first {
+        Some(first) => {
+            let numbers: Vec<usize> = shards.iter().map(|at| at - first).collect();
+            cluster.hand_in_array(&job, &numbers)?
+        }
+        None => vec![cluster.hand_in(&job)?],
+    };
+    for (at, job) in shards.iter().zip(jobs) {
+        question.shards[*at].job = job;
+    }
     Ok(())
 }
 

@@ -10,6 +10,7 @@
 pub mod bimodal;
 pub mod contract;
 mod entry;
+pub mod family;
 pub mod fixed;
 pub mod floor;
 pub mod gshare;
@@ -29,6 +30,7 @@ pub mod zoo;
 
 pub use contract::{DirectionPredictor, TargetPredictor};
 pub use entry::PredictorEntry;
+pub use family::{Parameter, PredictorFamily, expand};
 pub use floor::{Floor, SiteFloor};
 pub use member::{Conditionals, Member, Profile, Simulated, TargetMember};
 pub use return_stack::Returns;

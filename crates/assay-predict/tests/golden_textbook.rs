@@ -129,6 +129,17 @@ fn gshare_is_a_counter_per_address_and_history() {
 }
 
 #[test]
+fn a_gshare_of_any_size_remembers_as_many_outcomes_as_it_is_told() {
+    let stream = &short_streams()[0];
+    let (mut counters, mut history) = (Counters::new(2), String::new());
+    agrees(Gshare::<{ 1 << 12 }, false>::new(5), stream, |pc, taken| {
+        let predicted = counters.ask_and_count(folded(pc, 12) ^ number(&history), taken);
+        remembered(&mut history, taken, 5);
+        predicted
+    });
+}
+
+#[test]
 fn two_level_is_a_counter_per_history_of_the_branch() {
     for stream in short_streams() {
         let mut counters = Counters::new(2);

@@ -18,6 +18,7 @@ pub mod outcomes;
 pub mod parquet;
 pub mod placement;
 pub mod protocol;
+pub mod simulation;
 pub mod stages;
 pub mod sweep;
 pub mod verdict;

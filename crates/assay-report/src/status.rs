@@ -9,8 +9,13 @@ use assay_pure::words;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// The verb that simulates: its jobs measure nothing.
+pub const SIMULATE: &str = "trace simulate";
 /// The value of `schema`.
 pub const STATUS_SCHEMA: &str = "assay.status/1";
+
+/// Of more jobs than this, only those that run or did not end well are shown one by one, and at most so many.
+const ROWS: usize = 20;
 
 /// One question and its jobs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,7 +23,7 @@ pub const STATUS_SCHEMA: &str = "assay.status/1";
 pub struct StatusPage {
     /// Name and version of this format.
     pub schema: String,
-    /// What is done on each machine: `run`, `compare`, `sweep`, `stages`.
+    /// What is done on each machine: `run`, `compare`, `sweep`, `stages`, `trace simulate`.
     pub verb: String,
     /// The experiment's name, or what stands for it.
     pub name: String,
@@ -26,7 +31,7 @@ pub struct StatusPage {
     pub cluster: String,
     /// Where the jobs' files lie.
     pub folder: String,
-    /// Where all is merged.
+    /// Where all is merged: a ledger, or the table of a simulation.
     pub ledger: String,
     /// Seconds of measuring that each job may take; absent where that is unknown before it begins.
     pub budget_seconds: Option<f64>,
@@ -40,7 +45,7 @@ pub struct StatusPage {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShardStatus {
-    /// The kind of machine that it needs.
+    /// The kind of machine that it needs; empty: any.
     pub kind: String,
     /// Which part of the question; absent where it is not shared out.
     pub part: Option<String>,
@@ -50,7 +55,7 @@ pub struct ShardStatus {
     pub state: ShardState,
     /// How far it has come; absent before anything was measured.
     pub measured: Option<ShardProgress>,
-    /// What it measured is in the ledger.
+    /// What it measured is in the ledger; of a simulation, its results are there to be collected.
     pub merged: bool,
 }
 
@@ -117,11 +122,11 @@ impl ShardState {
         }
     }
 
-    /// "job 7 measures on n1".
+    /// "job 7 runs on n1".
     pub fn told(&self, job: &str) -> String {
         match self {
             Self::Waiting { reason } => format!("job {job} waits ({reason})"),
-            Self::Running { node, .. } => format!("job {job} measures on {node}"),
+            Self::Running { node, .. } => format!("job {job} runs on {node}"),
             Self::Unknown { reason } => format!("job {job} may go on: {reason}"),
             Self::Ended => format!("job {job} ended"),
             Self::Failed { code, reason } => format!("job {job} ended with {code}: {reason}"),
@@ -223,9 +228,20 @@ pub fn render_status(page: &StatusPage, now: f64, width: usize, palette: impl In
     let whole = words::capital(&whole(&page.shards, page.budget_seconds));
     sheet.answer(&format!("{}: {whole}.", page.name), next);
     sheet.gap();
-    let widest = page.shards.iter().map(|one| one.title().chars().count()).max().unwrap_or(0);
-    for one in &page.shards {
-        sheet.labelled(one.state.ink(), &format!("{:widest$}  ", one.title()), &line(one, now));
+    let is_simulation = page.verb == SIMULATE;
+    let is_shown = |one: &&ShardStatus| {
+        page.shards.len() <= ROWS || !matches!(one.state, ShardState::Waiting { .. } | ShardState::Ended)
+    };
+    let shown: Vec<&ShardStatus> = page.shards.iter().filter(is_shown).take(ROWS).collect();
+    let name = |one: &ShardStatus| if is_simulation { "shard".to_owned() } else { one.title() };
+    let widest = shown.iter().map(|one| name(one).chars().count()).max().unwrap_or(0);
+    for one in &shown {
+        sheet.labelled(one.state.ink(), &format!("{:widest$}  ", name(one)), &line(one, now, is_simulation));
+    }
+    let hidden = (page.shards.len() - shown.len()) as u64;
+    if hidden > 0 {
+        let text = format!("{} not shown here; --json has all.", words::plural(hidden, "more job"));
+        sheet.paragraph(Ink::Dim, "", &text);
     }
     sheet.gap();
     sheet.paragraph(Ink::Plain, "", &format!("Their files: {}", page.folder));
@@ -233,10 +249,13 @@ pub fn render_status(page: &StatusPage, now: f64, width: usize, palette: impl In
 }
 
 /// A job in a sentence.
-fn line(one: &ShardStatus, now: f64) -> String {
+fn line(one: &ShardStatus, now: f64, is_simulation: bool) -> String {
     let mut text = one.state.told(&one.job);
     if let ShardState::Running { since: Some(since), .. } = &one.state {
         text += &format!(", for {}", words::duration((now - since).max(0.0)));
+    }
+    if is_simulation {
+        return text + if one.merged { "; its results are there" } else { "" };
     }
     text += &match &one.measured {
         None => "; nothing is measured yet".to_owned(),
@@ -324,7 +343,7 @@ mod tests {
             text,
             "sums: 1 of 3 jobs over, 1 waiting for a machine; up to 1 min of measuring left, from when the last one has a \
              machine.\n\n\
-             zen4     job 7 measures on n1, for 1 min 30 s; 3 rounds, 20 s of 1 min of measuring\n\
+             zen4     job 7 runs on n1, for 1 min 30 s; 3 rounds, 20 s of 1 min of measuring\n\
              skylake  job 7 ended; 3 rounds, 1 min of 1 min of measuring; in the ledger\n\
              arm      job 7 waits (Resources); nothing is measured yet\n\n\
              Their files: /lab/shards/sums-1\n"
@@ -335,6 +354,25 @@ mod tests {
             ahead.contains("measures on n1, for 0") && !ahead.contains("for -"),
             "a clock that is ahead: {ahead}"
         );
+    }
+
+    #[test]
+    fn of_a_thousand_jobs_of_a_simulation_those_are_shown_that_run_or_failed() {
+        let state = |at: usize| match at {
+            0..900 => ShardState::Ended,
+            900..910 => running(),
+            910 => ShardState::Lost { reason: "node failed".into() },
+            _ => waiting(),
+        };
+        let shards = (0..1000).map(|at| ShardStatus { job: format!("7_{at}"), ..shard("", state(at), None) });
+        let mut shown = page(shards.collect());
+        (shown.verb, shown.budget_seconds) = ("trace simulate".into(), None);
+        let text = render_status(&shown, 1090.0, 120, false);
+        assert!(text.starts_with("sums: 901 of 1,000 jobs over, 89 waiting for a machine.\n"), "{text}");
+        assert!(text.contains("\nshard  job 7_900 runs on n1, for 1 min 30 s\n"), "{text}");
+        assert!(text.contains("\nshard  job 7_910 is gone and did not end: node failed\n"), "{text}");
+        assert!(text.contains("989 more jobs not shown here; --json has all."), "{text}");
+        assert!(text.lines().count() < 20 && text.contains("--resume hands in again"), "{text}");
     }
 
     #[test]

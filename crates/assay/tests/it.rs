@@ -24,6 +24,7 @@ mod serve;
 mod several;
 mod shards;
 mod shipped;
+mod simulate;
 mod sites;
 mod slurm;
 mod stages;

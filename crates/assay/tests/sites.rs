@@ -62,7 +62,7 @@ fn wish() -> SiteSelection {
         let found = zoo::describe(name).expect("a known name");
         SimulatedPredictor {
             name: (*name).to_owned(),
-            what: found.what.to_owned(),
+            what: found.what,
             definition: found.definition,
             judges: found.judges,
         }

@@ -2,6 +2,8 @@
 //! features on this machine, all of this test's own.
 
 use super::robust::lab::{Lab, Running, Said, can_run};
+use super::simulate;
+use std::collections::BTreeSet;
 use std::fs::Permissions;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -77,7 +79,7 @@ impl Cluster {
              StateSaveLocation={at}/state\nSlurmdSpoolDir={at}/spool-%n\nSlurmctldPidFile={at}/slurmctld.pid\n\
              SlurmdPidFile={at}/slurmd-%n.pid\nSlurmctldLogFile={at}/ctld.log\nSlurmdLogFile={at}/%n.log\n\
              ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSelectType=select/cons_tres\nMpiDefault=none\n\
-             ReturnToService=2\nSlurmdParameters=config_overrides\nSlurmctldTimeout=10\nKillWait=2\n\
+             ReturnToService=2\nMaxArraySize=6\nSlurmdParameters=config_overrides\nSlurmctldTimeout=10\nKillWait=2\n\
              NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs=2 Feature=zen3\n\
              NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs=2 Feature=skylake\n\
              PartitionName=all Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP\n",
@@ -162,7 +164,7 @@ fn each_kind_of_machine_measures_and_all_is_in_one_ledger() {
     let said: Said = cluster.run(&["--per", "zen3,skylake"]).wait();
     said.assert_code(0);
     assert!(said.page.contains("experiment on 2 kinds of machine"), "{said:?}");
-    for word in ["zen3: job", "measures on n1", "measures on n2", "samples added"] {
+    for word in ["zen3: job", "runs on n1", "runs on n2", "samples added"] {
         said.assert_errors(&[word]);
     }
     assert_eq!(cluster.lab.count("SELECT count(*) FROM campaign WHERE finished_at IS NOT NULL"), 2);
@@ -236,4 +238,50 @@ fn a_job_that_was_cancelled_is_told_and_handed_in_again() {
     let ended =
         "SELECT count(*) FROM campaign WHERE finished_at IS NOT NULL AND stopped_because <> 'interrupted'";
     assert_eq!(cluster.lab.count(ended), 1);
+}
+
+#[test]
+fn a_simulation_is_handed_in_as_arrays_cancelled_and_gone_on_with_to_the_table_of_one_machine() {
+    let Some(cluster) = Cluster::start("arrays") else { return };
+    let folder = cluster.lab.file("");
+    let traces = simulate::write_traces(&folder, 9);
+    let words = ["--predictor", "bimodal,gshare:bits=10..11"];
+    let (_, expected, _) = simulate::table(&folder, &traces, &words);
+    let assay = |words: &[&str]| {
+        let mut command = simulate::command(&folder, words);
+        command.env("SLURM_CONF", cluster.conf());
+        command
+    };
+    let mut all = vec!["trace", "simulate"];
+    all.extend(traces.iter().map(String::as_str));
+    all.extend(words.iter().chain(&["--json", "--on", "slurm", "--shards", "9"]));
+    // No node takes a job, so all of them wait.
+    let nodes = |state: &str| {
+        let state = format!("State={state}");
+        cluster.spawn("scontrol", &["update", "NodeName=n1,n2", &state, "Reason=test"]).expect("it does");
+    };
+    nodes("DRAIN");
+    let running = Running::start(assay(&all));
+    let queued = || cluster.said("squeue", &["-h", "-r", "-o", "%i"]);
+    cluster.wait("nine jobs", || queued().lines().count() == 9);
+    let arrays: BTreeSet<String> =
+        queued().lines().map(|job| job.split('_').next().unwrap_or_default().to_owned()).collect();
+    assert_eq!(arrays.len(), 2, "at most six a time: {}", queued());
+    let shown = simulate::said(assay(&["status"]));
+    assert!(shown.page.contains("0 of 9 jobs over, 9 waiting for a machine"), "{shown:?}");
+    simulate::said(assay(&["cancel"])).assert_code(0);
+    let waited = running.wait();
+    waited.assert_code(1);
+    waited.assert_errors(&["9 tasks in 9 jobs", "4 more: cancelled"]);
+    nodes("RESUME");
+    all.push("--resume");
+    let again = simulate::said(assay(&all));
+    again.assert_code(0);
+    again.assert_errors(&["handed in again as job"]);
+    let found: serde_json::Value = serde_json::from_str(&again.page).expect("JSON");
+    assert_eq!(found, expected);
+    // Nothing is left to be done: no job is handed in.
+    let last = simulate::said(assay(&all));
+    last.assert_code(0);
+    assert!(!last.errors.contains("handed in again"), "{last:?}");
 }

@@ -42,8 +42,9 @@ fn refused(verb: &str, arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> (i32, Strin
 
 fn gshare(file: &Path) -> u64 {
     let found = json("simulate", &[&file, &"--predictor", &"gshare-32k"]);
-    assert_eq!(found["predictors"][0]["predicted"], 493_313);
-    found["predictors"][0]["mispredicted"].as_u64().expect("a number")
+    let trace = &found["traces"][0];
+    assert_eq!(trace["predicted"][0], 493_313);
+    trace["mispredicted"][0].as_u64().expect("a number")
 }
 
 const GOLDEN: u64 = 30_826;
@@ -93,7 +94,7 @@ fn info_counts_a_stream_and_finds_it_sound() {
 }
 
 /// A little SBBT file of a loop, field by field.
-fn sbbt(promised: u64, flags: impl Fn(u64) -> u64, count: u64) -> Vec<u8> {
+pub fn sbbt(promised: u64, flags: impl Fn(u64) -> u64, count: u64) -> Vec<u8> {
     let mut bytes = b"SBBT\n\x01\x00\x00".to_vec();
     bytes.extend((count * 5).to_le_bytes().iter().chain(&promised.to_le_bytes()));
     for branch in 0..count {

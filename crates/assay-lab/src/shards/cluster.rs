@@ -3,25 +3,47 @@
 
 use super::slurm::Slurm;
 use super::ssh::Ssh;
-use crate::lead::Misuse;
+use crate::lead::{Misuse, Unable};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+/// The variable in which a job of an array finds its number.
+pub const ARRAY_NUMBER: &str = "SLURM_ARRAY_TASK_ID";
+
 /// Where jobs can be handed in.
 pub trait Cluster {
-    /// Hands a job in and returns its name. It gets a machine of its own.
+    /// Hands a job in and returns its name.
     ///
     /// # Errors
     /// [`crate::lead::Unable`]: nobody takes the job.
     fn hand_in(&self, job: &ClusterJob<'_>) -> Result<String>;
 
+    /// Where jobs can be handed in as arrays, which differ in their number alone: numbers are below this.
+    fn array_size(&self) -> Option<usize> {
+        None
+    }
+
+    /// Hands in a job for each of these numbers, and returns their names. The script finds its own in [`ARRAY_NUMBER`], in the log's
+    /// name it is `%a`.
+    ///
+    /// # Errors
+    /// [`crate::lead::Unable`]: nobody takes the jobs.
+    fn hand_in_array(&self, job: &ClusterJob<'_>, numbers: &[usize]) -> Result<Vec<String>> {
+        Err(Unable(format!("there are no arrays for {} jobs {}", numbers.len(), job.name)).into())
+    }
+
     /// What these jobs do. One that is not among the answers has ended, or is gone.
     fn look(&self, jobs: &[&str]) -> BTreeMap<String, JobState>;
 
-    /// Ends a job; one that has ended stays as it is.
+    /// What a job is cancelled by: the name of its array, or its own.
+    fn cancelled_by(&self, job: &str) -> String {
+        job.to_owned()
+    }
+
+    /// Ends a job, or all of an array; one that has ended stays as it is.
     ///
     /// # Errors
     /// It could not be reached, in a sentence.
@@ -37,8 +59,10 @@ pub trait Cluster {
 pub struct ClusterJob<'a> {
     /// As the cluster's own tools show it.
     pub name: &'a str,
-    /// The kind of machine that it needs.
+    /// The kind of machine that it needs; empty: any.
     pub feature: &'a str,
+    /// It measures, so nothing else may run on its machine; else it computes, and takes one processor.
+    pub alone: bool,
     /// Which of the jobs of this kind it is, from 0: machines of one kind take turns.
     pub turn: usize,
     /// Where its output goes.

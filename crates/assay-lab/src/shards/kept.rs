@@ -4,6 +4,7 @@ use super::cluster::ClusterName;
 use crate::lead::Misuse;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -11,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// What one job measures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// What its machine has.
+    /// What its machine has; empty: any has it.
     pub feature: String,
     /// Which part of the question, where it is shared out further.
     pub part: Option<ShardPart>,
@@ -34,9 +35,10 @@ pub struct ShardPart {
 }
 
 impl Shard {
-    /// "zen4", "zen4, input log".
+    /// "zen4", "zen4, input log", "shard 17".
     pub fn title(&self) -> String {
         match &self.part {
+            None if self.feature.is_empty() => format!("shard {}", self.stem),
             Some(part) => format!("{}, {}", self.feature, part.name),
             None => self.feature.clone(),
         }
@@ -50,6 +52,11 @@ impl Shard {
     /// What its job printed.
     pub fn log(&self) -> PathBuf {
         self.file("log")
+    }
+
+    /// What the files of its array begin with: "0-" of "0-17".
+    pub(super) fn array(&self) -> &str {
+        self.stem.find('-').map_or("", |dash| &self.stem[..=dash])
     }
 
     /// The exit code, once it has ended.
@@ -95,7 +102,7 @@ impl Shard {
 
     /// Removes the marks of an earlier job.
     pub(super) fn begin_anew(&self) {
-        for ending in ["cancelled", "merged", "node"] {
+        for ending in ["cancelled", "merged", "node", "end"] {
             let _ = std::fs::remove_file(self.file(ending));
         }
     }
@@ -104,7 +111,7 @@ impl Shard {
 /// All of one question, as kept in the folder.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShardedQuestion {
-    /// What assay does: `run`, `compare`, `sweep`, `stages`.
+    /// What assay does: `run`, `compare`, `sweep`, `stages`, `trace simulate`.
     pub verb: String,
     /// The experiment's name, or what stands for it.
     pub name: String,
@@ -112,7 +119,7 @@ pub struct ShardedQuestion {
     pub words: Vec<String>,
     /// The folder in which it was asked.
     pub folder: PathBuf,
-    /// Where all is merged.
+    /// Where all is merged: a ledger, or the table of a simulation.
     pub ledger: PathBuf,
     /// Seconds of measuring that each shard may take, where that is known.
     pub budget: Option<f64>,
@@ -120,6 +127,9 @@ pub struct ShardedQuestion {
     pub version: String,
     /// Who has the jobs.
     pub cluster: ClusterName,
+    /// Jobs of one array, at most, where they were handed in as arrays.
+    #[serde(default)]
+    pub array: Option<usize>,
     /// The jobs.
     pub shards: Vec<Shard>,
     /// The folder that this was read from.
@@ -153,6 +163,19 @@ impl ShardedQuestion {
         std::fs::write(&draft, text)
             .and_then(|()| std::fs::rename(&draft, self.place.join(KEPT)))
             .with_context(|| format!("writing to {}", self.place.display()))
+    }
+
+    /// Lies in this folder from now on.
+    pub(super) fn move_to(&mut self, folder: PathBuf) {
+        self.shards.iter_mut().for_each(|shard| shard.folder.clone_from(&folder));
+        self.place = folder;
+    }
+
+    /// The shards that have written how they ended, by one look at the folder: a thousand files would be asked for one by one.
+    pub(super) fn ends(&self) -> BTreeSet<String> {
+        let files = std::fs::read_dir(&self.place).into_iter().flatten().flatten();
+        let names = files.filter_map(|file| file.file_name().into_string().ok());
+        names.filter_map(|name| name.strip_suffix(".end").map(str::to_owned)).collect()
     }
 
     /// Whether the same is asked: the same words in the same folder, of the same machines.
@@ -198,7 +221,11 @@ pub fn newest(folder: &Path) -> Result<ShardedQuestion, Misuse> {
 }
 
 /// One of this moment, which nobody else has.
-pub(super) fn new_folder(parent: &Path, name: &str) -> io::Result<PathBuf> {
+pub(super) fn new_folder(parent: &Path, name: &str) -> Result<PathBuf> {
+    made(parent, name).with_context(|| format!("writing to {}", parent.display()))
+}
+
+fn made(parent: &Path, name: &str) -> io::Result<PathBuf> {
     std::fs::create_dir_all(parent)?;
     let mut seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     loop {

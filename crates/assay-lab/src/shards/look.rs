@@ -2,6 +2,7 @@
 
 use super::cluster::{Cluster, JobState};
 use super::kept::{Shard, ShardedQuestion};
+use super::simulation::{RESULT, is_simulation};
 use crate::store::{Kept, KeptRow, Ledger};
 use crate::view::budget_and_advance;
 use assay_linux::private::PrivateFolder;
@@ -50,7 +51,7 @@ pub(super) fn shard_status(question: &ShardedQuestion, shard: &Shard, state: Sha
         part: shard.part.as_ref().map(|part| part.name.clone()),
         job: shard.job.clone(),
         measured: measured(question, shard, state.is_over()),
-        merged: shard.is_merged(),
+        merged: if is_simulation(&question.verb) { shard.file(RESULT).exists() } else { shard.is_merged() },
         state,
     }
 }
@@ -79,7 +80,7 @@ fn since(shard: &Shard) -> Option<f64> {
 /// How far it has come; none: it has measured nothing, or its ledger cannot be read just now.
 fn measured(question: &ShardedQuestion, shard: &Shard, is_over: bool) -> Option<ShardProgress> {
     let path = shard.ledger();
-    if !path.is_file() {
+    if is_simulation(&question.verb) || !path.is_file() {
         return None;
     }
     let scratch = if is_over { None } else { Some(copied(&path).ok()?) };

@@ -1,9 +1,20 @@
-//! What a shell does on a machine: measure into the shard's ledger, or go on there, and say how it ended.
+//! What a shell does on a machine: measure into the shard's ledger, or go on there; or simulate into the shard's result; and say
+//! how it ended.
 
-use super::cluster::Sight;
+use super::cluster::{ARRAY_NUMBER, Sight};
 use super::kept::{Shard, ShardedQuestion};
+use super::simulation::{RESULT, TASKS, is_simulation};
 use crate::lead::command;
 use std::path::{Path, PathBuf};
+
+/// Which job a script is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptFor {
+    /// The job of this shard, by its number among the question's.
+    One(usize),
+    /// Any of an array whose first shard has this number; which one it is stands in [`ARRAY_NUMBER`].
+    Array(usize),
+}
 
 /// The script of a shard. `program` is this program, for machines that have no other.
 ///
@@ -14,10 +25,32 @@ use std::path::{Path, PathBuf};
 /// One job of a shard measures at a time, by a lock on its file, which network file systems pass on: where the connection was lost
 /// while a job started, the next one waits for the end of the first, and measures only if that came to none. Nothing that assay
 /// starts has the lock, so that it cannot outlive the job.
-pub fn script(question: &ShardedQuestion, shard: &Shard, program: &Path, sight: &Sight) -> String {
+pub fn script(question: &ShardedQuestion, job: ScriptFor, program: &Path, sight: &Sight) -> String {
     let path = |path: PathBuf| command::quoted(&sight.of(&path).to_string_lossy());
-    let words = question.words.iter().chain(shard.words()).map(|word| command::quoted(word));
+    let shard = match job {
+        ScriptFor::One(at) | ScriptFor::Array(at) => &question.shards[at],
+    };
+    let file = |ending: &str| match job {
+        ScriptFor::One(_) => path(shard.file(ending)),
+        // A word of the shell is put together of pieces, quoted or not.
+        ScriptFor::Array(_) => {
+            format!("{}\"${ARRAY_NUMBER}\".{ending}", path(question.place.join(shard.array())))
+        }
+    };
     let program = sight.program.clone().unwrap_or_else(|| sight.of(program));
+    let program = command::quoted(&program.to_string_lossy());
+    let work = if is_simulation(&question.verb) {
+        let tasks = path(question.place.join(TASKS));
+        let of_job = match job {
+            // Who shares a host with another shard waits for it, and has all processors then.
+            ScriptFor::One(at) => format!("--shard {at} --turn"),
+            ScriptFor::Array(first) => format!("--shard $(({first} + {ARRAY_NUMBER})) --threads 1"),
+        };
+        let verb = &question.verb;
+        format!("{program} {verb} --quiet --tasks {tasks} {of_job} --result {} 9>&-\ncode=$?\n", file(RESULT))
+    } else {
+        measuring(question, shard, &program, &file("db"))
+    };
     format!(
         "trap 'exit 143' TERM\n\
          cd {folder} || exit 1\n\
@@ -34,24 +67,30 @@ pub fn script(question: &ShardedQuestion, shard: &Shard, program: &Path, sight: 
          \x20   echo \"assay: not measured:\" {program} \"on this machine is not the version that the job was handed in by, but\" $found\n\
          \x20   end 3\n\
          fi\n\
-         measure() {{ {program} {verb} --quiet --ledger {ledger} \"$@\" {words} > /dev/null 9>&-; code=$?; }}\n\
+         {work}\
+         if [ -e {cancelled} ] && [ $code -ne 0 ]; then exit $code; fi\n\
+         end $code\n",
+        folder = path(question.folder.clone()),
+        lock = file("lock"),
+        node = file("node"),
+        draft = file("end-draft"),
+        end = file("end"),
+        cancelled = file("cancelled"),
+        version = command::quoted(&question.version),
+    )
+}
+
+/// Measures into a ledger: goes on with it, or begins it.
+fn measuring(question: &ShardedQuestion, shard: &Shard, program: &str, ledger: &str) -> String {
+    let words = question.words.iter().chain(shard.words()).map(|word| command::quoted(word));
+    format!(
+        "measure() {{ {program} {verb} --quiet --ledger {ledger} \"$@\" {words} > /dev/null 9>&-; code=$?; }}\n\
          if [ -e {ledger} ]; then\n\
          \x20   measure --resume\n\
          \x20   if [ $code -eq 2 ]; then measure; fi\n\
          else\n\
          \x20   measure\n\
-         fi\n\
-         if [ -e {cancelled} ] && [ $code -ne 0 ]; then exit $code; fi\n\
-         end $code\n",
-        folder = path(question.folder.clone()),
-        lock = path(shard.file("lock")),
-        node = path(shard.file("node")),
-        draft = path(shard.file("end-draft")),
-        end = path(shard.file("end")),
-        cancelled = path(shard.file("cancelled")),
-        ledger = path(shard.ledger()),
-        program = command::quoted(&program.to_string_lossy()),
-        version = command::quoted(&question.version),
+         fi\n",
         verb = question.verb,
         words = words.collect::<Vec<_>>().join(" "),
     )

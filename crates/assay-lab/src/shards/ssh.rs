@@ -123,7 +123,10 @@ impl Ssh {
 impl Cluster for Ssh {
     /// Hosts of the kind are asked in turn; one that cannot be reached is passed over.
     fn hand_in(&self, job: &ClusterJob<'_>) -> Result<String> {
-        let alike: Vec<&SshHost> = self.hosts.iter().filter(|host| host.kind() == job.feature).collect();
+        let is_wanted = |host: &&SshHost| {
+            job.feature.is_empty() || job.feature.split('|').any(|kind| kind == host.kind())
+        };
+        let alike: Vec<&SshHost> = self.hosts.iter().filter(is_wanted).collect();
         if alike.is_empty() {
             let known = words::list(&self.kinds());
             return Err(

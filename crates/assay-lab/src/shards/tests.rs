@@ -22,6 +22,7 @@ fn question(folder: &Path, words: &[&str]) -> ShardedQuestion {
         budget: None,
         version: "assay 1\ncommit: x".into(),
         cluster: ClusterName::Slurm,
+        array: None,
         shards: vec![shard(folder)],
         place: folder.to_owned(),
     }
@@ -44,7 +45,7 @@ fn played(folder: &Path, codes: &str, ledger: bool, version: &str) -> (Vec<Strin
         std::fs::write(shard.ledger(), "").unwrap();
     }
     let asked = question(folder, &["e.toml", "--input", "a b"]);
-    let script = script::script(&asked, &shard, &program, &Sight::default());
+    let script = script::script(&asked, ScriptFor::One(0), &program, &Sight::default());
     let log = std::fs::File::options().create(true).append(true).open(shard.log()).unwrap();
     Command::new("sh").arg("-c").arg(script).stdout(log).status().unwrap();
     let words = std::fs::read_to_string(folder.join("words")).unwrap_or_default();
@@ -88,7 +89,8 @@ fn a_job_that_is_stopped_has_no_end_though_assay_ended_before_the_shell_was_told
     std::fs::write(&program, text).unwrap();
     assert!(Command::new("chmod").arg("+x").arg(&program).status().unwrap().success());
     let shard = shard(folder.path());
-    let script = script::script(&question(folder.path(), &["e.toml"]), &shard, &program, &Sight::default());
+    let script =
+        script::script(&question(folder.path(), &["e.toml"]), ScriptFor::One(0), &program, &Sight::default());
     let status = Command::new("sh").arg("-c").arg(script).status().unwrap();
     assert_eq!((status.code(), shard.ended()), (Some(143), None));
 }

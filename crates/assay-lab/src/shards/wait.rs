@@ -21,6 +21,11 @@ const TOLD: Duration = Duration::from_secs(30);
 const GRACE: u32 = 3;
 /// How long a job that was cancelled may take to end.
 const ENDING: Duration = Duration::from_secs(60);
+/// Of more shards than this only their numbers are told while they are waited for.
+const FEW: usize = 20;
+
+/// Adds what a shard left to where all is merged, and says why not, if it could not all be added. Told of each shard once it is over.
+pub type AddShard<'a> = dyn FnMut(&Shard, &mut dyn FnMut(&str)) -> Option<Unmerged> + 'a;
 
 /// What became of a shard.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,9 +60,10 @@ struct Waiting {
     missing: u32,
 }
 
-/// Waits until all are over, and merges each as it is.
-pub fn wait(ledger: &Ledger, handed: &HandedIn, tell: &mut dyn FnMut(&str)) -> Vec<Waited> {
+/// Waits until all are over, and adds each as it is.
+pub fn wait(handed: &HandedIn, add: &mut AddShard<'_>, tell: &mut dyn FnMut(&str)) -> Vec<Waited> {
     let question = &handed.question;
+    let is_few = question.shards.len() <= FEW;
     let start = |shard: &Shard| Waiting {
         now: Waited {
             shard: shard.clone(),
@@ -71,15 +77,23 @@ pub fn wait(ledger: &Ledger, handed: &HandedIn, tell: &mut dyn FnMut(&str)) -> V
     while all.iter().any(|one| !one.now.is_over()) && !interrupt::asked() {
         let open = || all.iter().filter(|one| !one.now.is_over());
         let mut news = false;
-        let has_ended = open().any(|one| one.now.shard.ended().is_some());
+        let ends = question.ends();
+        let has_ended = open().any(|one| ends.contains(&one.now.shard.stem));
         if has_ended || asked.is_none_or(|last| last.elapsed() >= ASKED) {
             let jobs: Vec<&str> = open().map(|one| one.now.shard.job.as_str()).collect();
             // Those that have ended are told by their files.
             let states = if has_ended { None } else { Some(handed.cluster.look(&jobs)) };
             for one in all.iter_mut().filter(|one| !one.now.is_over()) {
-                news |= one.look(states.as_ref(), tell);
+                if states.is_none() && !ends.contains(&one.now.shard.stem) {
+                    continue;
+                }
+                let is_new = one.look(states.as_ref());
+                if is_new && is_few {
+                    tell(&format!("{}: {}", one.now.shard.title(), one.now.state.told(&one.now.shard.job)));
+                    news = true;
+                }
                 if one.now.is_over() {
-                    one.now.unmerged = merge(ledger, question, &one.now.shard, tell);
+                    one.now.unmerged = add(&one.now.shard, tell);
                 }
             }
             if states.is_some() {
@@ -105,11 +119,8 @@ fn left(question: &ShardedQuestion, all: &[Waiting]) -> String {
 
 impl Waiting {
     /// Looks again, at the files alone if nobody was asked; whether there is something new.
-    fn look(&mut self, jobs: Option<&BTreeMap<String, JobState>>, tell: &mut dyn FnMut(&str)) -> bool {
+    fn look(&mut self, jobs: Option<&BTreeMap<String, JobState>>) -> bool {
         let shard = &self.now.shard;
-        if jobs.is_none() && shard.ended().is_none() {
-            return false;
-        }
         let state = look::state(shard, jobs.and_then(|jobs| jobs.get(&shard.job)));
         if matches!(state, ShardState::Lost { .. }) {
             self.missing += 1;
@@ -119,14 +130,15 @@ impl Waiting {
         } else {
             self.missing = 0;
         }
-        let text = state.told(&shard.job);
-        let is_new = text != self.now.state.told(&shard.job);
-        if is_new {
-            tell(&format!("{}: {text}", shard.title()));
-        }
+        let is_new = state.told(&shard.job) != self.now.state.told(&shard.job);
         self.now.state = state;
         is_new
     }
+}
+
+/// What adds each shard's ledger to the user's.
+pub fn to_ledger<'a>(ledger: &'a Ledger, question: &'a ShardedQuestion) -> Box<AddShard<'a>> {
+    Box::new(move |shard, tell| merge(ledger, question, shard, tell))
 }
 
 /// Adds what a shard measured, however it ended. Returns why not all of it could be added.
@@ -174,23 +186,30 @@ fn foreign(path: &std::path::Path, question: &ShardedQuestion) -> Result<Option<
     Ok(other.map(|other| format!("it was measured by assay {other}, not by {ours}, and is not added")))
 }
 
-/// Ends all jobs that have not ended, and merges what they measured.
+/// Ends all jobs that have not ended, and adds what they left.
 ///
 /// # Errors
 /// A job cannot be marked: the folder cannot be written.
-pub fn cancel(ledger: &Ledger, handed: &HandedIn, tell: &mut dyn FnMut(&str)) -> Result<Vec<Waited>> {
+pub fn cancel(handed: &HandedIn, add: &mut AddShard<'_>, tell: &mut dyn FnMut(&str)) -> Result<Vec<Waited>> {
     let question = &handed.question;
-    let open: Vec<&Shard> = question.shards.iter().filter(|shard| shard.ended().is_none()).collect();
-    let mut ending = Vec::new();
+    let ends = question.ends();
+    let open: Vec<&Shard> = question.shards.iter().filter(|shard| !ends.contains(&shard.stem)).collect();
+    let mut by_job: BTreeMap<String, Vec<&Shard>> = BTreeMap::new();
     for shard in &open {
         let mark = shard.file("cancelled");
         std::fs::write(&mark, "").with_context(|| format!("writing {}", mark.display()))?;
-        if let Err(why) = handed.cluster.cancel(&shard.job) {
-            // It goes on, and comes to its own end.
-            let _ = std::fs::remove_file(&mark);
-            tell(&format!("{}: job {} is not cancelled: {why}", shard.title(), shard.job));
+        by_job.entry(handed.cluster.cancelled_by(&shard.job)).or_default().push(shard);
+    }
+    let mut ending = Vec::new();
+    for (job, shards) in &by_job {
+        if let Err(why) = handed.cluster.cancel(job) {
+            // They go on, and come to their own end.
+            for shard in shards {
+                let _ = std::fs::remove_file(shard.file("cancelled"));
+                tell(&format!("{}: job {} is not cancelled: {why}", shard.title(), shard.job));
+            }
         } else {
-            ending.push(shard.job.as_str());
+            ending.extend(shards.iter().map(|shard| shard.job.as_str()));
         }
     }
     let begun = Instant::now();
@@ -202,7 +221,7 @@ pub fn cancel(ledger: &Ledger, handed: &HandedIn, tell: &mut dyn FnMut(&str)) ->
     let states = handed.cluster.look(&jobs);
     let all = question.shards.iter().map(|shard| {
         let state = look::state(shard, states.get(&shard.job));
-        let unmerged = if state.is_over() { merge(ledger, question, shard, tell) } else { None };
+        let unmerged = if state.is_over() { add(shard, tell) } else { None };
         Waited { shard: shard.clone(), state, unmerged }
     });
     Ok(all.collect())

@@ -4,6 +4,8 @@
 //! and 3, starts at 2 and says taken from 2 on.
 //! Known limits: branches that share the low bits of their address share a counter, as in hardware.
 
+use super::family::{Configured, Parameter, PredictorFamily};
+use super::gshare;
 use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
 use crate::trace::Branch;
 
@@ -15,6 +17,27 @@ pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     judges: &[PredictionKind::Direction],
     make: || Box::new(Conditionals(Bimodal::default())),
 }];
+
+/// `bimodal:bits=14`: what gshare is without a history.
+pub const FAMILY: PredictorFamily = PredictorFamily {
+    name: "bimodal",
+    source: "Smith, ISCA 1981, strategy 7",
+    judges: &[PredictionKind::Direction],
+    parameters: &[Parameter {
+        name: "bits",
+        what: "2^bits two-bit counters",
+        domain: gshare::SIZES,
+        usual: "14",
+    }],
+    make: |values| {
+        let bits = values[0].unwrap_or(14);
+        let size = gshare::kilobytes(bits);
+        Ok(Configured {
+            what: format!("2^{bits} two-bit counters by the low bits of pc ^ pc >> 2 ({size})"),
+            member: gshare::of_size(bits, 0),
+        })
+    },
+};
 
 const COUNTERS: usize = 1 << 14;
 

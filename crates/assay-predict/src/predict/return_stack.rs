@@ -7,6 +7,7 @@
 //! Known limits: a branch of a stream has no length, so the stack holds the address of the call itself, and a return
 //! is right if it goes to 1 to 15 bytes behind it: x86 instructions take no more, and no return goes elsewhere in there.
 
+use super::family::{Configured, Parameter, PredictorFamily};
 use super::member::{BranchStretch, Member};
 use super::steps::Steps;
 use super::{PredictionKind, PredictorEntry};
@@ -36,6 +37,26 @@ pub const ENTRIES: &[PredictorEntry] = &[
         make: || Box::new(Returns(ReturnStack::new(32))),
     },
 ];
+
+/// `return-stack:depth=16`.
+pub const FAMILY: PredictorFamily = PredictorFamily {
+    name: "return-stack",
+    source: "Kaeli and Emma, ISCA 1991",
+    judges: &[PredictionKind::Return],
+    parameters: &[Parameter {
+        name: "depth",
+        what: "open calls that it holds",
+        domain: (1, 1024),
+        usual: "16",
+    }],
+    make: |values| {
+        let depth = values[0].unwrap_or(16);
+        Ok(Configured {
+            what: format!("a return goes behind the last open call of {depth}"),
+            member: Box::new(Returns(ReturnStack::new(depth as usize))),
+        })
+    },
+};
 
 /// The longest instruction, bytes: how far behind a call its return address can lie.
 const LONGEST_CALL: u64 = 15;

@@ -20,8 +20,10 @@ pub use geometry::{Forget, Geometry, TaggedTable};
 pub use history::{Directions, HistoryRule};
 pub use tape::Tape;
 
+use super::family::{Configured, Parameter, PredictorFamily};
 use super::{DirectionPredictor, PredictionKind, PredictorEntry, Simulated};
 use crate::trace::Branch;
+use assay_numbers::words;
 use folds::HistoryWindow;
 
 /// The names of this family.
@@ -33,6 +35,50 @@ pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     // 16 lanes for 12 tables: what is written in pieces of 8 and 4 lanes and read in pieces of 4 and 8 waits.
     make: || Box::new(Simulated(Tage::<_, 16, 1>::new(Geometry::class_64_kb(), Directions))),
 }];
+
+/// `tage:tables=12,sets=11,tag=11,shortest=4,longest=900`: tables of one size, where those of `tage` differ.
+pub const FAMILY: PredictorFamily = PredictorFamily {
+    name: "tage",
+    source: "Seznec and Michaud, JILP 8, 2006; Seznec, MICRO 2011 and INRIA RR-9561, 2024",
+    judges: &[PredictionKind::Direction],
+    parameters: &[
+        Parameter { name: "tables", what: "tagged tables", domain: (2, 16), usual: "12" },
+        Parameter { name: "sets", what: "2^sets entries in each", domain: (5, 12), usual: "11" },
+        Parameter { name: "tag", what: "bits of a tag", domain: (6, 15), usual: "11" },
+        Parameter {
+            name: "shortest",
+            what: "history bits of the first table, 2 a branch",
+            domain: (1, 1000),
+            usual: "4",
+        },
+        Parameter {
+            name: "longest",
+            what: "history bits of the last table",
+            domain: (2, 4000),
+            usual: "900",
+        },
+    ],
+    make: |values| {
+        let [tables, sets, tag, shortest, longest] =
+            [(0, 12), (1, 11), (2, 11), (3, 4), (4, 900)].map(|(at, usual)| values[at].unwrap_or(usual));
+        if longest < shortest + tables - 1 {
+            return Err(format!(
+                "longest={longest} leaves no room for {tables} lengths from shortest={shortest} on: at least {}",
+                shortest + tables - 1
+            ));
+        }
+        let geometry = Geometry::geometric(tables, sets, tag, (shortest, longest));
+        let bits = geometry.storage_bits();
+        Ok(Configured {
+            what: format!(
+                "TAGE: {tables} tagged tables of 2^{sets} entries with tags of {tag} bits over histories of {shortest} to {longest} \
+                 bits, and a base table ({})",
+                words::bytes(bits / 8)
+            ),
+            member: Box::new(Simulated(Tage::<_, 16, 1>::new(geometry, Directions))),
+        })
+    },
+};
 
 /// Set in the tags of entries, so that an entry never written matches nothing.
 const HELD: u16 = 0x8000;

@@ -4,6 +4,7 @@
 //! once, beside the predictor.
 
 use super::entry::PredictorEntry;
+use super::family::{Named, PredictorFamily};
 use super::member::BranchStretch;
 use super::{Member, PredictionKind, Steps, Tally};
 use super::{
@@ -11,6 +12,7 @@ use super::{
     tournament, two_level,
 };
 use crate::trace::{Branch, BranchClass, BranchSite};
+use assay_numbers::words;
 
 /// What the zoo knows, family by family, in the order in which it is listed.
 const FAMILIES: &[&[PredictorEntry]] = &[
@@ -28,13 +30,17 @@ const FAMILIES: &[&[PredictorEntry]] = &[
     profile::ENTRIES,
 ];
 
+/// Those whose parameters the user may choose.
+const CONFIGURABLE: &[&PredictorFamily] =
+    &[&bimodal::FAMILY, &gshare::FAMILY, &tage::FAMILY, &return_stack::FAMILY];
+
 /// What a name stands for, for lists and reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredictorDescription {
     /// The name.
-    pub name: &'static str,
+    pub name: String,
     /// What it is, in one line.
-    pub what: &'static str,
+    pub what: String,
     /// Who described it, where.
     pub source: &'static str,
     /// Which branches it judges.
@@ -53,10 +59,22 @@ pub struct UnknownPredictor {
     pub name: String,
     /// The nearest known one, if any is near.
     pub nearest: Option<String>,
+    /// Of one that is known: what is wrong with its parameters.
+    pub why: Option<String>,
+}
+
+impl UnknownPredictor {
+    /// One whose parameters cannot be.
+    pub(super) fn misconfigured(name: &str, why: String) -> UnknownPredictor {
+        UnknownPredictor { name: name.to_owned(), nearest: None, why: Some(why) }
+    }
 }
 
 impl std::fmt::Display for UnknownPredictor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(why) = &self.why {
+            return write!(f, "`{}`: {why}", self.name);
+        }
         write!(f, "no predictor is named `{}`", self.name)?;
         if let Some(nearest) = &self.nearest {
             write!(f, "; did you mean `{nearest}`?")?;
@@ -72,37 +90,102 @@ pub fn entries() -> impl Iterator<Item = &'static PredictorEntry> {
     FAMILIES.iter().copied().flatten()
 }
 
+/// All whose parameters can be chosen.
+pub fn families() -> impl Iterator<Item = &'static PredictorFamily> {
+    CONFIGURABLE.iter().copied()
+}
+
 /// What a name stands for.
 ///
 /// Cost: some milliseconds, for the definition's hash.
 ///
 /// # Errors
-/// A name that none has.
+/// A name that none has, parameters that cannot be.
 pub fn describe(name: &str) -> Result<PredictorDescription, UnknownPredictor> {
-    let entry = find(name)?;
+    let found = find(name)?;
     Ok(PredictorDescription {
-        name: entry.name,
-        what: entry.what,
-        source: entry.source,
-        judges: entry.judges,
-        storage_bits: (entry.make)().storage_bits(),
-        definition: definition(entry),
+        name: name.to_owned(),
+        what: found.what(),
+        source: found.source(),
+        judges: found.judges(),
+        storage_bits: found.member().storage_bits(),
+        definition: definition(name),
     })
 }
 
-fn find(name: &str) -> Result<&'static PredictorEntry, UnknownPredictor> {
-    entries()
-        .find(|entry| entry.name == name)
-        .ok_or_else(|| UnknownPredictor { name: name.to_owned(), nearest: nearest(name) })
+/// Which branches one of this name judges.
+///
+/// # Errors
+/// As [`describe`].
+pub fn judges(name: &str) -> Result<&'static [PredictionKind], UnknownPredictor> {
+    find(name).map(|found| found.judges())
+}
+
+/// The family of a name with a colon, and its parameters; none for a name without one.
+pub(super) fn family(name: &str) -> Result<Option<(&'static PredictorFamily, &str)>, UnknownPredictor> {
+    let Some((family, parameters)) = name.split_once(':') else { return Ok(None) };
+    if let Some(found) = families().find(|known| known.name == family) {
+        return Ok(Some((found, parameters)));
+    }
+    if entries().any(|entry| entry.name == family) {
+        let known: Vec<&str> = families().map(|known| known.name).collect();
+        let why = format!("{family} has no parameters; {} have", words::list(&known));
+        return Err(UnknownPredictor::misconfigured(name, why));
+    }
+    let nearest = nearest(family, families().map(|known| known.name)).map(|nearest| format!("{nearest}:..."));
+    Err(UnknownPredictor { name: name.to_owned(), nearest, why: None })
+}
+
+pub(super) fn find(name: &str) -> Result<Named, UnknownPredictor> {
+    if let Some((family, parameters)) = family(name)? {
+        return family.read(name, parameters).map(|values| Named::Family(family, values));
+    }
+    let unknown = || UnknownPredictor {
+        name: name.to_owned(),
+        nearest: nearest(name, entries().map(|entry| entry.name)),
+        why: None,
+    };
+    entries().find(|entry| entry.name == name).map(Named::Entry).ok_or_else(unknown)
+}
+
+impl Named {
+    /// A fresh one.
+    fn member(&self) -> Box<dyn Member> {
+        match self {
+            Named::Entry(entry) => (entry.make)(),
+            Named::Family(family, values) => (family.make)(values).expect("it was made before").member,
+        }
+    }
+
+    fn what(&self) -> String {
+        match self {
+            Named::Entry(entry) => entry.what.to_owned(),
+            Named::Family(family, values) => (family.make)(values).expect("it was made before").what,
+        }
+    }
+
+    fn source(&self) -> &'static str {
+        match self {
+            Named::Entry(entry) => entry.source,
+            Named::Family(family, _) => family.source,
+        }
+    }
+
+    fn judges(&self) -> &'static [PredictionKind] {
+        match self {
+            Named::Entry(entry) => entry.judges,
+            Named::Family(family, _) => family.judges,
+        }
+    }
 }
 
 /// The known name that takes the fewest edits; none if more than a third of it would change.
-fn nearest(name: &str) -> Option<String> {
+fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<String> {
     let wanted = name.to_lowercase();
-    let distance = |entry: &PredictorEntry| strsim::damerau_levenshtein(&wanted, entry.name);
-    let (distance, entry) =
-        entries().map(|entry| (distance(entry), entry)).min_by_key(|(distance, _)| *distance)?;
-    (distance * 3 <= entry.name.len().max(3)).then(|| entry.name.to_owned())
+    let distance = |known: &str| strsim::damerau_levenshtein(&wanted, known);
+    let (distance, known) =
+        known.map(|known| (distance(known), known)).min_by_key(|(distance, _)| *distance)?;
+    (distance * 3 <= known.len().max(3)).then(|| known.to_owned())
 }
 
 /// Predictors that walk over the same stream.
@@ -126,7 +209,7 @@ impl Zoo {
         let found: Result<Vec<_>, _> = names.iter().map(|name| find(name.as_ref())).collect();
         Ok(Zoo {
             names: names.iter().map(|name| name.as_ref().to_owned()).collect(),
-            members: found?.iter().map(|entry| (entry.make)()).collect(),
+            members: found?.iter().map(Named::member).collect(),
             conditionals: Box::new([0; BATCH]),
             lengths: Vec::new(),
         })
@@ -185,10 +268,10 @@ impl Zoo {
 }
 
 /// A hash of a fresh member's mistakes per site, taken every so often over a fixed stream of branches.
-fn definition(entry: &PredictorEntry) -> u64 {
+fn definition(name: &str) -> u64 {
     let mut hash = Fnv::default();
-    hash.bytes(entry.name.as_bytes());
-    let mut zoo = Zoo::new(&[entry.name]).expect("the name is the entry's own");
+    hash.bytes(name.as_bytes());
+    let mut zoo = Zoo::new(&[name]).expect("the name was looked up before");
     let mut tally = Tally::new(1);
     for stretch in fixed_stream().chunks(64) {
         zoo.observe(stretch, &mut tally);
@@ -305,6 +388,27 @@ mod tests {
     }
 
     #[test]
+    fn a_configuration_with_the_parameters_of_a_named_predictor_is_that_predictor() {
+        let mut stream = fixed_stream();
+        // Calls nested more deeply than any of the stacks below.
+        let call = |nth: u64| Branch::new(0x100 * nth, 0x9000, 200, BranchClass::CALL, true, 1);
+        let back = |nth: u64| Branch::new(0x9010, 0x100 * nth + 5, 201, BranchClass::RETURN, true, 1);
+        stream.extend((1..=40).map(call).chain((1..=40).rev().map(back)));
+        let named = ["bimodal", "gshare", "return-stack-8", "return-stack-32"];
+        let configured =
+            ["bimodal:bits=14", "gshare:bits=16", "return-stack:depth=8", "return-stack:depth=32"];
+        let (mut tally, mut other) = (Tally::new(4), Tally::new(4));
+        Zoo::new(&named).unwrap().observe(&stream, &mut tally);
+        Zoo::new(&configured).unwrap().observe(&stream, &mut other);
+        for (at, name) in named.iter().enumerate() {
+            assert!(tally.missed()[at] > 0);
+            assert_eq!(tally.missed_by_site(at), other.missed_by_site(at), "{name}");
+            assert_eq!(describe(name).unwrap().storage_bits, describe(configured[at]).unwrap().storage_bits);
+        }
+        assert_eq!(describe("gshare:bits=10,history=4").unwrap().storage_bits, 2 * 1024 + 4);
+    }
+
+    #[test]
     fn a_zoo_of_none_counts_executions() {
         let stream = fixed_stream();
         let mut tally = Tally::new(0);
@@ -379,8 +483,8 @@ mod tests {
 
     #[test]
     fn a_definition_is_a_function_of_the_member_and_differs_between_members() {
-        let mut seen: Vec<u64> = entries().map(definition).collect();
-        let again: Vec<u64> = entries().map(definition).collect();
+        let mut seen: Vec<u64> = entries().map(|entry| definition(entry.name)).collect();
+        let again: Vec<u64> = entries().map(|entry| definition(entry.name)).collect();
         assert_eq!(seen, again);
         seen.sort_unstable();
         seen.dedup();
@@ -415,7 +519,7 @@ mod tests {
             ("return-stack-32", "1f62aec4d862119c"),
         ];
         for (name, pinned) in pinned {
-            let found = definition(find(name).expect("a known name"));
+            let found = definition(name);
             assert_eq!(format!("{found:016x}"), pinned, "{name}");
         }
     }
@@ -445,7 +549,7 @@ mod tests {
             ("return-stack-16", 16 * 64),
             ("return-stack-32", 32 * 64),
         ] {
-            assert_eq!((find(name).expect("a known name").make)().storage_bits(), bits, "{name}");
+            assert_eq!(find(name).expect("a known name").member().storage_bits(), bits, "{name}");
         }
     }
 
@@ -453,7 +557,7 @@ mod tests {
     fn a_profile_counts_its_parts_together_and_apart() {
         let stream = fixed_stream();
         let names = ["gshare", "last-target", "return-stack-8"];
-        let parts = names.map(|name| (find(name).expect("a known name").make)());
+        let parts = names.map(|name| find(name).expect("a known name").member());
         let bits: u64 = parts.iter().map(|part| part.storage_bits()).sum();
         let profile = super::super::Profile::new(parts.into());
         assert_eq!(profile.storage_bits(), bits);

@@ -99,7 +99,7 @@ impl SharedQuestion<'_> {
         let handed = shards::submit(&asked, &mut tell)?;
         let jobs: Vec<&str> = handed.question.shards.iter().map(|shard| shard.job.as_str()).collect();
         tell(&format!("jobs {}; {} are waited for", jobs.join(", "), jobs.len()));
-        let ends = shards::wait(&ledger, &handed, &mut tell);
+        let ends = shards::wait(&handed, shards::to_ledger(&ledger, &handed.question).as_mut(), &mut tell);
         drop(ledger);
         screen::show(&answers(&self.name, &handed.question.verb, &ends));
         if self.verb == "run" && self.parts.is_empty() {

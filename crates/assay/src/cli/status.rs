@@ -63,8 +63,14 @@ pub fn cancel(arguments: &CancelArguments) -> Result<u8> {
     let question = shards::newest(&arguments.folder)?;
     let cluster = question.cluster.open()?;
     let handed = HandedIn { question, cluster };
-    let ledger = Ledger::open(&handed.question.ledger)?;
-    let ends = shards::cancel(&ledger, &handed, &mut on::teller(arguments.quiet))?;
+    let mut tell = on::teller(arguments.quiet);
+    let ends = if shards::is_simulation(&handed.question.verb) {
+        // What it leaves are files, which whoever waits collects.
+        shards::cancel(&handed, &mut |_, _| None, &mut tell)?
+    } else {
+        let ledger = Ledger::open(&handed.question.ledger)?;
+        shards::cancel(&handed, shards::to_ledger(&ledger, &handed.question).as_mut(), &mut tell)?
+    };
     let page = shards::status(&handed.question, handed.cluster.as_ref());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64());
     screen::show(&render_status(&page, now, screen::width(), screen::look()));

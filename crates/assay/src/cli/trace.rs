@@ -3,6 +3,7 @@
 mod ahead;
 mod convert;
 mod info;
+mod read_so_far;
 mod record;
 mod simulate;
 mod stored;

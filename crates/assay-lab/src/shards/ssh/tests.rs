@@ -20,7 +20,7 @@ fn hosts(text: &str) -> (tempfile::TempDir, Ssh) {
 
 fn handed_in(ssh: &Ssh, folder: &Path, feature: &str, script: &str) -> Result<String> {
     let (log, script) = (folder.join("job.log"), |_: &Sight| script.to_owned());
-    ssh.hand_in(&ClusterJob { name: "job", feature, turn: 0, log: &log, script: &script })
+    ssh.hand_in(&ClusterJob { name: "job", feature, alone: true, turn: 0, log: &log, script: &script })
 }
 
 fn wait(what: &str, is_so: impl Fn() -> bool) {

@@ -171,6 +171,42 @@ fn what_went_on_there_is_completed_and_an_older_copy_changes_nothing() {
     assert_eq!(dump(&all), dump(&other), "the older copy does not undo the end");
 }
 
+/// `cargo test --release -p assay-lab --lib -- --ignored a_thousand`
+#[test]
+#[ignore = "slow lane"]
+fn a_thousand_ledgers_in_any_order_repeated_and_late_are_added_exactly_once() {
+    const SHARDS: usize = 1000;
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, shard: usize| folder.path().join(format!("{shard}{name}.db"));
+    let (base, _) = full(&folder, "base.db", 1.0);
+    for shard in 0..SHARDS {
+        // Each of another moment; every fifth was also looked at before it had measured all.
+        let whole = file("", shard);
+        Ledger::copy(&folder.path().join("base.db"), &whole).unwrap();
+        let ledger = Ledger::open(&whole).unwrap();
+        let moved =
+            format!("UPDATE campaign SET started_at = {shard}.5; UPDATE process SET started_at = {shard}.5");
+        ledger.connection.execute_batch(&moved).unwrap();
+        if shard % 5 == 0 {
+            Ledger::copy(&whole, &file("-early", shard)).unwrap();
+        }
+        go_on(&ledger, "2", &format!("{shard}.75"));
+    }
+    drop(base);
+    let repeated = (0..SHARDS).filter(|shard| shard % 3 == 0);
+    let early = (0..SHARDS).filter(|shard| shard % 5 == 0).map(|shard| file("-early", shard));
+    let paths: Vec<PathBuf> = (0..SHARDS).chain(repeated).map(|shard| file("", shard)).chain(early).collect();
+    // A prime stride: every path once, early and whole ones in either order.
+    let order: Vec<&PathBuf> = (0..paths.len()).map(|at| &paths[at * 997 % paths.len()]).collect();
+    assert_eq!(order.iter().collect::<std::collections::BTreeSet<_>>().len(), paths.len());
+    let all = Ledger::open(&folder.path().join("all.db")).unwrap();
+    let added: u64 = order.into_iter().map(|path| all.merge(path).unwrap().samples).sum();
+    assert_eq!(added, 2 * SHARDS as u64);
+    assert_eq!((count(&all, "campaign"), count(&all, "sample")), (1000, 2000));
+    let each = "SELECT count(*) FROM (SELECT campaign FROM sample GROUP BY campaign HAVING count(*) = 2 AND max(round) = 2)";
+    assert_eq!(all.connection.query_row(each, [], |row| row.get::<_, i64>(0)).unwrap(), 1000);
+}
+
 #[test]
 fn what_was_interrupted_there_and_went_on_here_goes_on() {
     let folder = tempfile::tempdir().unwrap();

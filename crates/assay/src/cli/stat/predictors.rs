@@ -2,7 +2,7 @@
 
 use assay_lab::lead::Misuse;
 use assay_pure::predict::profile;
-use assay_pure::predict::{PredictionKind, zoo};
+use assay_pure::predict::{self, PredictionKind, UnknownPredictor, zoo};
 use assay_pure::trace::classify::InstructionSet;
 use assay_report::stat::page::Ends;
 
@@ -30,11 +30,7 @@ pub struct SimulatedModel {
 
 impl SimulatedModel {
     fn of(name: &str) -> Result<SimulatedModel, Misuse> {
-        let found = zoo::describe(name).map_err(|error| {
-            Misuse(format!(
-                "--predictor: {error}; `--predictor help` lists them, `none` is for no simulation"
-            ))
-        })?;
+        let found = zoo::describe(name).map_err(refused)?;
         let cpu = profile::find(name);
         let penalty = |cpu: &profile::Cpu| Ends {
             low: f64::from(cpu.penalty.low_cycles),
@@ -42,7 +38,7 @@ impl SimulatedModel {
         };
         Ok(SimulatedModel {
             name: name.to_owned(),
-            what: found.what.to_owned(),
+            what: found.what,
             confidence: cpu.map(|cpu| cpu.confidence().to_string()),
             definition: found.definition,
             judges: found.judges,
@@ -51,33 +47,27 @@ impl SimulatedModel {
     }
 }
 
+fn refused(error: UnknownPredictor) -> Misuse {
+    Misuse(format!("--predictor: {error}; `--predictor help` lists them, `none` is for no simulation"))
+}
+
 /// The predictors asked for, or else the range of CPUs for this architecture.
 ///
 /// # Errors
 /// An unknown name, `none` beside others.
 pub fn choose(asked: &[String], architecture: Option<&str>) -> Result<Vec<SimulatedModel>, Misuse> {
-    let names: Vec<&str> = asked
-        .iter()
-        .flat_map(|list| list.split(','))
-        .map(str::trim)
-        .filter(|name| !name.is_empty())
-        .collect();
-    if names.contains(&NONE) {
-        return match names.as_slice() {
-            [NONE] => Ok(Vec::new()),
+    let mut words =
+        asked.iter().flat_map(|list| list.split(',')).map(str::trim).filter(|word| !word.is_empty());
+    if words.clone().any(|word| word == NONE) {
+        return match (words.next(), words.next()) {
+            (Some(_), None) => Ok(Vec::new()),
             _ => Err(Misuse("--predictor none cannot be combined with others".to_owned())),
         };
     }
-    if names.is_empty() {
+    if words.next().is_none() {
         return usual(architecture).iter().map(|name| SimulatedModel::of(name)).collect();
     }
-    let mut models: Vec<SimulatedModel> = Vec::new();
-    for name in names {
-        if models.iter().all(|model| model.name != name) {
-            models.push(SimulatedModel::of(name)?);
-        }
-    }
-    Ok(models)
+    predict::expand(asked).map_err(refused)?.iter().map(|name| SimulatedModel::of(name)).collect()
 }
 
 fn usual(architecture: Option<&str>) -> Vec<&'static str> {
@@ -103,6 +93,17 @@ pub fn list() -> String {
             entry.name, entry.what, "", entry.source
         ));
     }
+    text.push_str(
+        "\nWith parameters, as gshare:bits=15,history=12; a range, as bits=12..20 or 64..1024..64, is one for each number:\n",
+    );
+    for family in zoo::families() {
+        text.push_str(&format!("  {}:\n", family.name));
+        for parameter in family.parameters {
+            let (least, most) = parameter.domain;
+            let domain = format!("{}={least}..{most}", parameter.name);
+            text.push_str(&format!("    {domain:18}  {} (default {})\n", parameter.what, parameter.usual));
+        }
+    }
     text
 }
 
@@ -121,6 +122,7 @@ mod tests {
     fn names_are_taken_in_order_and_once() {
         assert_eq!(names(&["gshare,bimodal", "gshare"]).unwrap(), ["gshare", "bimodal"]);
         assert_eq!(names(&["none"]).unwrap(), Vec::<String>::new());
+        assert_eq!(names(&["gshare:history=3..4,bits=9", "tage"]).unwrap().len(), 3);
     }
 
     #[test]
@@ -153,5 +155,6 @@ mod tests {
         for entry in zoo::entries() {
             assert!(list.contains(entry.name) && list.contains(entry.source), "{}", entry.name);
         }
+        assert!(list.contains("    bits=4..20          2^bits two-bit counters (default 16)\n"), "{list}");
     }
 }

@@ -1,6 +1,7 @@
 //! A stored trace, whatever its format and packing.
 
 use super::ahead::ReadAhead;
+use super::read_so_far::{CountedFile, ReadSoFar};
 use assay_lab::lead::Misuse;
 use assay_linux::given;
 use assay_pure::trace::recognise::LOOK;
@@ -39,7 +40,7 @@ impl Packing {
         }
     }
 
-    fn unpack(self, file: BufReader<File>) -> std::io::Result<ByteStream> {
+    fn unpack(self, file: BufReader<CountedFile>) -> std::io::Result<ByteStream> {
         Ok(match self {
             Packing::None => Box::new(file),
             Packing::Gzip => Box::new(ReadAhead::new(flate2::bufread::MultiGzDecoder::new(file))?),
@@ -77,18 +78,23 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Opens a trace; of one with several streams, only these are read.
+    /// Opens a trace; of one with several streams, only these are read. How far its file is read is told.
     ///
     /// # Errors
     /// [`Misuse`] that names the file and the place: no such file, an unknown format, a damaged beginning.
-    pub fn open(path: &Path, asked: Option<TraceFormat>, streams: Range<u32>) -> Result<Stored, Misuse> {
+    pub fn open(
+        path: &Path,
+        asked: Option<TraceFormat>,
+        streams: Range<u32>,
+        so_far: &ReadSoFar,
+    ) -> Result<Stored, Misuse> {
         let wrong = |text: String| Misuse(format!("{}: {text}", path.display()));
         let mut file = given::open(path).map_err(|error| wrong(format!("cannot be opened: {error}")))?;
         let bytes = file.metadata().map_or(0, |facts| facts.len());
         let read = |error: std::io::Error| wrong(format!("cannot be read: {error}"));
         let packing = Packing::of(&beginning(&mut file, 6).map_err(read)?);
         file.rewind().map_err(read)?;
-        let mut unpacked = packing.unpack(BufReader::new(file)).map_err(read)?;
+        let mut unpacked = packing.unpack(BufReader::new(so_far.counted(file))).map_err(read)?;
         let begin = beginning(&mut unpacked, LOOK)
             .map_err(|error| wrong(format!("cannot be decompressed: {error}")))?;
         if begin.is_empty() {

@@ -1,5 +1,6 @@
 //! Over all branches of a stored trace, whatever it holds, within bounded memory.
 
+use super::read_so_far::ReadSoFar;
 use super::stored::Stored;
 use assay_lab::lead::Misuse;
 use assay_pure::trace::source::Batch;
@@ -31,7 +32,7 @@ pub struct TraceRange<'a> {
 }
 
 /// Hands every batch to `each`: number of the stream, its sites, its branches. Files of many streams are read several
-/// times, some streams at a time.
+/// times, some streams at a time. How many branches were read is shown on a terminal.
 ///
 /// # Errors
 /// The file cannot be opened or is no trace, or what `each` returns.
@@ -40,16 +41,32 @@ pub fn walk<E: From<Misuse>>(
     mut each: impl FnMut(&Stored, &Batch, &[BranchSite]) -> Result<(), E>,
 ) -> Result<WalkNotes, E> {
     let screen = screen();
+    let walked = walk_beside(asked, &ReadSoFar::untold(), |stored, batch, sites| {
+        screen.inc(batch.branches.len() as u64);
+        each(stored, batch, sites)
+    });
+    screen.finish_and_clear();
+    walked
+}
+
+/// [`walk`] for one of many, which shows nothing itself: how far its file is read is told.
+///
+/// # Errors
+/// As [`walk`].
+pub fn walk_beside<E: From<Misuse>>(
+    asked: TraceRange,
+    so_far: &ReadSoFar,
+    mut each: impl FnMut(&Stored, &Batch, &[BranchSite]) -> Result<(), E>,
+) -> Result<WalkNotes, E> {
     let mut first = asked.stream.unwrap_or(0);
     loop {
         let end = asked.stream.map_or(first.saturating_add(LIVE), |stream| stream.saturating_add(1));
-        let (stored, broken) = pass(asked, first..end, &screen, &mut each)?;
+        let (stored, broken) = pass(asked, first..end, so_far, &mut each)?;
         let streams = stored.reader.streams();
         if asked.stream.is_none() && end < streams {
             first = end;
             continue;
         }
-        screen.finish_and_clear();
         if broken.is_none() && asked.stream.is_some_and(|stream| stream >= streams) {
             return Err(no_stream(asked).into());
         }
@@ -68,17 +85,16 @@ pub fn walk<E: From<Misuse>>(
 fn pass<E: From<Misuse>>(
     asked: TraceRange,
     streams: std::ops::Range<u32>,
-    screen: &ProgressBar,
+    so_far: &ReadSoFar,
     each: &mut impl FnMut(&Stored, &Batch, &[BranchSite]) -> Result<(), E>,
 ) -> Result<(Stored, Option<TraceError>), E> {
-    let mut stored = Stored::open(asked.path, asked.from, streams)?;
+    let mut stored = Stored::open(asked.path, asked.from, streams, so_far)?;
     if stored.format != TraceFormat::Assay && asked.stream.is_some_and(|stream| stream > 0) {
         return Err(no_stream(asked).into());
     }
     let mut batch = Batch::default();
     loop {
         let result = stored.reader.next(&mut batch);
-        screen.inc(batch.branches.len() as u64);
         each(&stored, &batch, stored.reader.sites(batch.stream))?;
         match result {
             Ok(true) => {}
