@@ -157,7 +157,8 @@ fn slow_program(folder: &Path) -> PathBuf {
 fn job(folder: &Path, program: &Path) -> std::process::Child {
     use std::os::unix::process::CommandExt as _;
     let shard = shard(folder);
-    let script = script::script(&question(folder, &["e.toml"]), &shard, program, &Sight::default());
+    let script =
+        script::script(&question(folder, &["e.toml"]), ScriptFor::One(0), program, &Sight::default());
     let log = std::fs::File::options().create(true).append(true).open(shard.log()).unwrap();
     Command::new("sh").arg("-c").arg(script).stdout(log).process_group(0).spawn().unwrap()
 }
@@ -246,7 +247,8 @@ fn a_job_that_could_not_be_cancelled_is_not_marked_so_and_not_waited_for() {
     let handed = HandedIn { question: question(folder.path(), &["e.toml"]), cluster: Box::new(Deaf) };
     let mut told = Vec::new();
     let begun = std::time::Instant::now();
-    let ends = cancel(&ledger, &handed, &mut |text| told.push(text.to_owned())).unwrap();
+    let mut add = to_ledger(&ledger, &handed.question);
+    let ends = cancel(&handed, &mut *add, &mut |text| told.push(text.to_owned())).unwrap();
     assert!(begun.elapsed().as_secs() < 30, "it goes on: its end is not near");
     assert!(told[0].contains("job 7 is not cancelled: Access denied"), "{told:?}");
     assert!(!shard(folder.path()).file("cancelled").exists() && !ends[0].state.is_over(), "{ends:?}");
