@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(shown.seconds_left, Some(60.0));
         let ahead = render_status(&shown, 1000.0 - 3600.0, 120, false);
         assert!(
-            ahead.contains("measures on n1, for 0") && !ahead.contains("for -"),
+            ahead.contains("runs on n1, for 0") && !ahead.contains("for -"),
             "a clock that is ahead: {ahead}"
         );
     }

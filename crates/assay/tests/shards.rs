@@ -403,7 +403,7 @@ fn a_job_of_one_of_several_clusters_is_asked_for_there_by_its_number() {
         Running::start(command).wait()
     };
     let seen = told("status");
-    assert!(seen.page.contains("job 12;alpha measures on n1"), "{seen:?}");
+    assert!(seen.page.contains("job 12;alpha runs on n1"), "{seen:?}");
     let cancelled = told("cancel");
     cancelled.assert_code(0);
     assert!(cancelled.page.contains("job 12;alpha was cancelled"), "{cancelled:?}");
@@ -433,7 +433,7 @@ fn a_path_that_a_job_cannot_be_told_of_is_refused_before_anything_is_handed_in()
     pattern.assert_code(2);
     pattern.assert_errors(&[
         "Slurm reads `%` and `\\` in the path of a job's output as a pattern",
-        "keep the ledger (--ledger)",
+        "keep what is written there in a folder without them",
     ]);
     assert_eq!(std::fs::read_dir(place.join("shards")).into_iter().flatten().count(), 0, "no folder is left");
     let odd = lab.file("").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));

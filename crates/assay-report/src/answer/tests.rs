@@ -46,8 +46,7 @@ fn claims_nothing_that_the_twin_control_does_not_carry() {
     (page.twin_control.lower, page.twin_control.upper) = (Some(0.94), Some(1.093));
     assert_eq!(
         answer(&page),
-        "Undecided: table against branch on all-1 (gcc-12). 1 difference is within the noise of the baseline compared \
-         with itself (-6.0 % to +9.3 %, twin control)."
+        "Undecided: table against branch on all-1 (gcc-12). 1 difference is within the noise of this campaign (-6.0 % to +9.3 %, twin control)."
     );
     page.contrasts[0] = table("all-1", "gcc-12", SLOWER, 1.2);
     assert_eq!(answer(&page), "No: table takes 20 % more time than branch on all-1 (gcc-12).");
