@@ -34,7 +34,7 @@ pub struct RotationRatio {
 ///
 /// Rotations that were added later, or that lost visits, were visited less often, and vary more. Equal where the variance of
 /// visits is unknown. Source: random effects, DerSimonian & Laird 1986; what rotations differ by beyond their visits is found
-/// by the method of moments. Checked: NumPy; coverage by simulation (tests/calibration, docs/methodology/verdicts.md).
+/// by the method of moments. Checked: a transcription; coverage by simulation (tests/calibration, docs/methodology/verdicts.md).
 pub fn weights(rotations: &[RotationRatio]) -> Vec<f64> {
     let count = rotations.len() as f64;
     let known =
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_rotation_counts_by_how_often_it_was_visited() {
-        // NumPy, by the formulae of DerSimonian & Laird and of Hartung & Knapp.
+        // A transcription of the formulae of DerSimonian & Laird and of Hartung & Knapp in Python.
         let ratio = |log_ratio: f64, visit_variance: f64| RotationRatio {
             log_ratio,
             sampling_variance: 0.0,

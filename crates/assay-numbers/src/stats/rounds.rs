@@ -288,8 +288,8 @@ mod tests {
 
     #[test]
     fn half_of_what_visits_vary_by_is_no_effect_of_the_rounds() {
-        // Of three rounds without any effect each placement has its own order of -3, 0, 3: the medians over placements are 0, and what
-        // is left over deviates by 0 or 3. With effects of 1, 0, -1 beside it, less than that is left.
+        // Of three rounds without any effect each placement has its own order of -0.3, 0, 0.3: the medians over placements are 0, and what
+        // is left over deviates by 0 or 0.3. With effects of 1, 0, -1 beside it, less than that is left.
         let turns = [[-0.3, 0.0, 0.3], [0.0, 0.3, -0.3], [0.3, -0.3, 0.0]];
         let placement = |turn: usize, effect: f64| {
             (0..3).map(move |at| (at as u32, turns[turn][at] + effect * (1.0 - at as f64)))

@@ -439,7 +439,7 @@ mod tests {
 
     #[test]
     fn a_rotation_that_was_visited_less_often_counts_less() {
-        // NumPy: A has 0 and .04 with weights 3 and 1, B has .02 and .06 with 3 and 1.
+        // By hand: A has 0 and .04 with weights 3 and 1, B has .02 and .06 with 3 and 1.
         let weighed = [(0.0, 3.0), (0.02, 3.0), (0.06, 1.0), (0.04, 1.0)]
             .map(|(log_ratio, weight)| TwinRotation { weight, ..rotation((0, 0), log_ratio) });
         let effect = swapped(&weighed).unwrap();
