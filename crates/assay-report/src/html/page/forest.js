@@ -106,8 +106,11 @@ function forest(title, shown, margin, axis, also) {
     const height = narrow ? 48 : 34;
     const left = narrow ? 6 : roomFor(rows.map((row) => row.label), width * 0.38);
     const told = (/** @type {any} */ row) => `${verdictOf(row)}${row.code && !row.proven ? ` ${change(row.code.ratio)}` : ""}`;
-    const right = narrow ? NARROW_RIGHT : Math.max(80, roomFor(rows.map(told), 190, BOLD));
-    const x = ratioAxis([...reach(rows, margin), ...also], zoom, width - left - right, axis);
+    const ratios = [...reach(rows, margin), ...also];
+    // Half of the last mark's text stands beyond the axis.
+    const last = Math.ceil(widthOf(changeMark(Math.max(...ratios))) / 2) + 2;
+    const right = narrow ? Math.max(NARROW_RIGHT, last) : Math.max(80, roomFor(rows.map(told), 190, BOLD));
+    const x = ratioAxis(ratios, zoom, width - left - right, axis);
     const name = (/** @type {any} */ row) =>
       narrow ? cut(`${row.label}: ${verdictOf(row)} ${row.code ? change(row.code.ratio) : ""}`, width - 8) : cut(row.label, left);
     const of = (/** @type {"code" | "built"} */ which) => rows.filter((row) => row[which]);
