@@ -81,9 +81,7 @@ pub fn submit(asked: &ShardRequest, tell: &mut dyn FnMut(&str)) -> Result<Handed
         let question = resume(&question, &parent, cluster.as_ref(), tell)?;
         return Ok(HandedIn { question, cluster });
     }
-    let folder =
-        new_folder(&parent, &asked.name).with_context(|| format!("writing to {}", parent.display()))?;
-    question.move_to(folder);
+    question.move_to(new_folder(&parent, &asked.name)?);
     hand_all_in(&mut question, cluster.as_ref(), tell)?;
     Ok(HandedIn { question, cluster })
 }

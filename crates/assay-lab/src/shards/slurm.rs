@@ -20,9 +20,8 @@ const ARRAY: usize = 1001;
 
 impl Slurm {
     fn sbatch(job: &ClusterJob<'_>, array: Option<&[usize]>) -> Result<String> {
-        let pattern = "%a.log";
         let path = job.log.to_string_lossy();
-        let own = if array.is_some() { path.strip_suffix(pattern).unwrap_or(&path) } else { &path };
+        let own = if array.is_some() { path.strip_suffix("%a.log").unwrap_or(&path) } else { &path };
         if own.contains(['%', '\\']) {
             return Err(Misuse(format!(
                 "{}: Slurm reads `%` and `\\` in the path of a job's output as a pattern; keep what is written there in a folder \

@@ -9,6 +9,7 @@
 //! measuring lasts; in a series placement adds nothing: its own spread comes on top. Checked: by hand, by scale, by simulation.
 
 use super::rotation::{Effect, RESOLUTION, RotationRatio};
+use super::rounds::RoundError;
 use super::{StatsError, interval};
 
 /// Stretches that a series is cut into: the rotations of a campaign at its first look.
@@ -59,9 +60,7 @@ pub fn foresee_campaign(
         variance: (between + sampling_variance / richer).max(resolution),
         degrees: rotations - 1.0,
         rotations: rotations as usize,
-        round_variance: effect.round_variance / time,
-        round_noise: effect.round_noise / time,
-        round_degrees: effect.round_degrees * time,
+        rounds: RoundError { degrees: effect.rounds.degrees * time, ..effect.rounds.times(1.0 / time) },
     };
     let standard_error = foreseen.standard_error();
     let smallest = foreseen.minimum_detectable(longer.alpha)?;
@@ -104,7 +103,6 @@ pub fn foresee(
 
 #[cfg(test)]
 mod tests {
-    use super::super::rounds::RoundError;
     use super::*;
 
     /// Pairs whose stretches have the means 1 to 8 times `step` and no spread within.

@@ -11,6 +11,7 @@
 //! simulation with spreads that differ fivefold and have heavy tails (docs/methodology/verdicts.md).
 
 use super::rotation::{Effect, RESOLUTION};
+use super::rounds::RoundError;
 use statrs::function::gamma::digamma;
 
 /// Fewest contrasts from which a prior is estimated.
@@ -82,18 +83,18 @@ pub fn moderate_all(effects: &mut [&mut Effect]) {
     for effect in effects.iter_mut() {
         if let Some(own) = as_rounds(effect) {
             let lent = moderate(own, prior);
-            **effect = Effect { round_variance: lent.variance, round_degrees: lent.degrees, ..**effect };
+            let rounds = RoundError { variance: lent.variance, degrees: lent.degrees, ..effect.rounds };
+            **effect = Effect { rounds, ..**effect };
         }
     }
 }
 
 /// The round error in the place of the spread, so that one estimator serves both; `None` where it is not known.
 fn as_rounds(effect: &Effect) -> Option<Effect> {
-    let variance = effect.round_variance.max(RESOLUTION.powi(2));
-    effect
-        .round_degrees
-        .is_finite()
-        .then(|| Effect::between_rotations(effect.estimate, variance, effect.round_degrees, effect.rotations))
+    let variance = effect.rounds.variance.max(RESOLUTION.powi(2));
+    effect.rounds.degrees.is_finite().then(|| {
+        Effect::between_rotations(effect.estimate, variance, effect.rounds.degrees, effect.rotations)
+    })
 }
 
 /// The derivative of digamma.
@@ -130,7 +131,6 @@ fn inverse_trigamma(y: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::rounds::RoundError;
 
     fn effect(variance: f64) -> Effect {
         Effect::between_rotations(0.01, variance, 7.0, 8)
@@ -197,10 +197,10 @@ mod tests {
         effects[2] = effect(1e-4);
         moderate_all(&mut effects.iter_mut().collect::<Vec<_>>());
         // three times the one degree of its own
-        assert!(effects[3].round_degrees > 1.0 && effects[3].round_degrees <= 4.0, "{:?}", effects[3]);
-        assert!(effects[0].round_variance > 1e-7, "a lucky pair of rounds borrows: {:?}", effects[0]);
-        assert_eq!(effects[1].round_variance, 9e-4);
-        assert_eq!((effects[2].round_variance, effects[2].round_degrees), (0.0, f64::INFINITY));
+        assert!(effects[3].rounds.degrees > 1.0 && effects[3].rounds.degrees <= 4.0, "{:?}", effects[3]);
+        assert!(effects[0].rounds.variance > 1e-7, "a lucky pair of rounds borrows: {:?}", effects[0]);
+        assert_eq!(effects[1].rounds.variance, 9e-4);
+        assert_eq!(effects[2].rounds, RoundError::UNKNOWN);
         assert_eq!(effects[3].degrees, 7.0 + 10.0);
         let mut few = vec![effect(1e-4).with_rounds(rounds(4e-6)); 7];
         let before = few.clone();

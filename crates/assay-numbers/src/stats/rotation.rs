@@ -96,44 +96,19 @@ pub struct Effect {
     pub degrees: f64,
     /// Rotations.
     pub rotations: usize,
-    /// Variance of the estimate by what its rounds differ by, which all rotations share; 0 where it is not known.
-    pub round_variance: f64,
-    /// The part of it that the visits' own variation makes: that is in `variance` already.
-    pub round_noise: f64,
-    /// Degrees of freedom of `round_variance`.
-    pub round_degrees: f64,
+    /// The error of the estimate that all rotations share, as they share rounds.
+    pub rounds: RoundError,
 }
 
 impl Effect {
     /// An effect whose only error is the spread between rotations.
     pub fn between_rotations(estimate: f64, variance: f64, degrees: f64, rotations: usize) -> Effect {
-        Effect {
-            estimate,
-            variance,
-            degrees,
-            rotations,
-            round_variance: 0.0,
-            round_noise: 0.0,
-            round_degrees: f64::INFINITY,
-        }
+        Effect { estimate, variance, degrees, rotations, rounds: RoundError::UNKNOWN }
     }
 
     /// The same effect with the error that its rounds add.
     pub fn with_rounds(self, rounds: Option<RoundError>) -> Effect {
-        match rounds {
-            Some(rounds) => Effect {
-                round_variance: rounds.variance,
-                round_noise: rounds.of_visits,
-                round_degrees: rounds.degrees,
-                ..self
-            },
-            None => self,
-        }
-    }
-
-    /// Variance of the estimate that the rounds add.
-    fn added_by_rounds(&self) -> f64 {
-        (self.round_variance - self.round_noise).max(0.0)
+        Effect { rounds: rounds.unwrap_or(self.rounds), ..self }
     }
 
     /// Degrees of freedom of the standard error, from those of its two parts.
@@ -141,9 +116,9 @@ impl Effect {
     /// Source: Welch 1947, Satterthwaite 1946.
     pub fn error_degrees(&self) -> f64 {
         let between = self.variance / self.rotations as f64;
-        let rounds = self.added_by_rounds();
+        let rounds = self.rounds.added();
         let whole = between + rounds;
-        let parts = between.powi(2) / self.degrees + rounds.powi(2) / self.round_degrees;
+        let parts = between.powi(2) / self.degrees + rounds.powi(2) / self.rounds.degrees;
         if parts > 0.0 { whole.powi(2) / parts } else { self.degrees }
     }
 
@@ -170,7 +145,7 @@ impl Effect {
 
     /// Standard error of the estimate.
     pub fn standard_error(&self) -> f64 {
-        (self.variance / self.rotations as f64 + self.added_by_rounds()).sqrt()
+        (self.variance / self.rotations as f64 + self.rounds.added()).sqrt()
     }
 
     /// Two-sided probability of an estimate as far from 0 when there is no difference.
@@ -208,12 +183,10 @@ impl Effect {
         let borrowed = self.degrees - (self.rotations as f64 - 1.0);
         let enough = |rotations: u32| {
             // More rotations bring more rounds in the same measure.
-            let fewer = self.rotations as f64 / f64::from(rotations);
             let scaled = Effect {
                 degrees: f64::from(rotations) - 1.0 + borrowed,
                 rotations: rotations as usize,
-                round_variance: self.round_variance * fewer,
-                round_noise: self.round_noise * fewer,
+                rounds: self.rounds.times(self.rotations as f64 / f64::from(rotations)),
                 ..*self
             };
             let (degrees, error) = (scaled.error_degrees(), scaled.standard_error());

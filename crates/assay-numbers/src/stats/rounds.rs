@@ -28,6 +28,14 @@ pub struct RoundError {
 }
 
 impl RoundError {
+    /// Nothing is known of it, and nothing added.
+    pub const UNKNOWN: RoundError = RoundError { variance: 0.0, of_visits: 0.0, degrees: f64::INFINITY };
+
+    /// As many times the variance, known as well.
+    pub fn times(self, factor: f64) -> RoundError {
+        RoundError { variance: self.variance * factor, of_visits: self.of_visits * factor, ..self }
+    }
+
     /// What the rounds add.
     pub fn added(self) -> f64 {
         (self.variance - self.of_visits).max(0.0)

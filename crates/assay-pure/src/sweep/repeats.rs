@@ -250,9 +250,9 @@ mod tests {
         let both =
             together(&[take(&[0.1, 0.3, 0.2], rounds(4e-4, 3.0)), take(&[0.1, 0.3, 0.2], rounds(2e-4, 5.0))]);
         let both = both.unwrap();
-        assert!((both.round_variance - 1.5e-4).abs() < 1e-15);
+        assert!((both.rounds.variance - 1.5e-4).abs() < 1e-15);
         // (4 + 2)² / (16 / 3 + 4 / 5).
-        assert!((both.round_degrees - 36.0 / (16.0 / 3.0 + 0.8)).abs() < 1e-9);
+        assert!((both.rounds.degrees - 36.0 / (16.0 / 3.0 + 0.8)).abs() < 1e-9);
     }
 
     #[test]

@@ -280,7 +280,7 @@ fn notes(drafts: &[Draft], twin: &TwinControl) -> Vec<String> {
 fn few_rounds(drafts: &[Draft]) -> Option<String> {
     let effects: Vec<&Effect> = drafts.iter().filter_map(|draft| draft.effect.as_ref().ok()).collect();
     let unknown =
-        |effect: &&Effect| !effect.round_degrees.is_finite() || effect.round_degrees < FEW_ROUNDS - 1.0;
+        |effect: &&Effect| !effect.rounds.degrees.is_finite() || effect.rounds.degrees < FEW_ROUNDS - 1.0;
     let hidden = effects.len() < MIN_CONTRASTS && effects.iter().any(unknown);
     hidden.then(|| {
         format!(

@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_drift_cancels_between_the_swapped() {
+    fn a_steady_drift_cancels_between_the_halves() {
         let one_by_one: Vec<TwinRotation> =
             (0..8).map(|at| rotation((at, at), 0.05 * f64::from(at))).collect();
         let effect = swapped(&one_by_one).unwrap();
