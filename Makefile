@@ -48,12 +48,13 @@ test: ## set up, check format and lints, pass all tests
 	if [ "$$(clippy-driver --rustc --version 2> /dev/null)" = "$$(rustc --version)" ]; then \
 		linted=(--config 'build.rustc-workspace-wrapper="clippy-driver"'); \
 	else $(MAKE) lint; fi; \
-	set -x; CLIPPY_ARGS=-Dwarnings scripts/time_tests.py cargo "$${linted[@]}" test --workspace --locked --no-fail-fast
+	set -x; CLIPPY_ARGS=-Dwarnings scripts/limited.py 3600 scripts/time_tests.py cargo "$${linted[@]}" test --workspace --locked --no-fail-fast
 	$(MAKE) -k -j$$(nproc) -Otarget $(scripted)
 
-# None of these relates measured times: they may run side by side. The longest first.
+# None of these relates measured times: they may run side by side. The longest first. None takes over four minutes on a quiet
+# machine: one that hangs says what it waits for.
 $(scripted):
-	@started=$$SECONDS; echo "== $@"; MAKEFLAGS= $(if $(filter %.py,$@),python3 )$@; echo "== $@: $$((SECONDS - started)) s"
+	@started=$$SECONDS; echo "== $@"; MAKEFLAGS= scripts/limited.py 1200 $(if $(filter %.py,$@),python3 )$@; echo "== $@: $$((SECONDS - started)) s"
 
 build: ## build the lab: target/release/assay, one file with all it needs
 	cargo build --release -p assay --locked

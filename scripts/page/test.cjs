@@ -62,23 +62,28 @@ async function fold(page, open) {
   await settled(page);
 }
 
-/** Waits until the charts have followed a change of their width. */
+/** Waits until the charts have followed a change of their width. A page that the browser does not draw gets no frames: it is not waited for. */
 async function settled(page) {
   await page.evaluate(async () => {
-    for (let frame = 0; frame < 3; frame += 1) await new Promise((next) => requestAnimationFrame(next));
+    const frame = () => new Promise((next) => (requestAnimationFrame(next), setTimeout(next, 1000)));
+    for (let count = 0; count < 3; count += 1) await frame();
   });
 }
 
-/** Waits until an element has stayed where it is for a while: what is above it may still be drawn anew. */
-async function atRest(element) {
-  await element.evaluate(async (one) => {
-    let [last, since] = [NaN, performance.now()];
+/** Waits until an element has stayed where it is for a while: what is above it may still be drawn anew. Says so where it never rests. */
+async function atRest(element, name) {
+  const rests = await element.evaluate(async (one) => {
+    const begun = performance.now();
+    let [last, since] = [NaN, begun];
     while (performance.now() - since < 300) {
-      await new Promise((next) => requestAnimationFrame(next));
+      if (performance.now() - begun > 60_000) return false;
+      await new Promise((next) => (requestAnimationFrame(next), setTimeout(next, 100)));
       const { top } = one.getBoundingClientRect();
       if (top !== last) [last, since] = [top, performance.now()];
     }
+    return true;
   });
+  check(rests, `${name}: a chart does not come to rest`);
 }
 
 /** What axe finds that is serious or critical. */
@@ -139,7 +144,7 @@ async function byKeyboard(page, name) {
 async function byMouse(page, name) {
   const stage = page.locator(".stage").first();
   await stage.evaluate((one) => one.scrollIntoView({ block: "center", behavior: "instant" }));
-  await atRest(stage);
+  await atRest(stage, name);
   const dot = stage.locator("circle").first();
   if ((await dot.count()) > 0) {
     await dot.hover({ force: true });
@@ -180,7 +185,7 @@ async function byTouch(page, name) {
   for (const stage of stages) {
     if (await stage.evaluate((one) => one.parentElement.querySelector(".tools").hidden)) continue;
     await stage.evaluate((one) => one.scrollIntoView({ block: "center", behavior: "instant" }));
-    await atRest(stage);
+    await atRest(stage, name);
     const box = await stage.boundingBox();
     const before = await stage.innerHTML();
     const fingers = await page.context().newCDPSession(page);
@@ -453,27 +458,44 @@ async function served(browser) {
 /** As many of these at once as wait for each other's drawing; the whole takes as long as the browser is busy. */
 const AT_ONCE = 3;
 
-/** @param {(() => Promise<void>)[]} jobs */
+/** The browser may hang where no call has a limit of its own (in closing, in printing): then it is said in what. */
+const MOST_MS = 15 * 60_000;
+const underWay = new Set();
+
+/** @param {string} name @param {() => Promise<unknown>} job */
+async function named(name, job) {
+  underWay.add(name);
+  await job();
+  underWay.delete(name);
+}
+
+/** @param {[string, () => Promise<void>][]} jobs */
 async function sideBySide(jobs) {
   const left = [...jobs];
   const work = async () => {
-    for (let job = left.shift(); job; job = left.shift()) await job();
+    for (let job = left.shift(); job; job = left.shift()) await named(...job);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
 async function main() {
+  setTimeout(() => {
+    for (const one of wrong) console.error(`test.sh: ${one}`);
+    console.error(`test.sh: Chromium has not ended after ${MOST_MS / 60_000} minutes: ${[...underWay].join(", ")}`);
+    process.exit(1);
+  }, MOST_MS).unref();
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: quiet });
   const tools = { open, settled, dataOf, check, folder };
   try {
     if (how === "renew" || how === "pictures") await pictures(browser, tools, how === "renew");
     else {
       const files = readdirSync(folder).filter((one) => one.endsWith(".html"));
-      await sideBySide([() => live(browser), ...files.map((name) => () => file(browser, name)), () => choices(browser), () => straggler(browser), () => pictures(browser, tools, false)]);
-      await served(browser);
+      const pages = files.map((name) => /** @type {[string, () => Promise<void>]} */ ([name, () => file(browser, name)]));
+      await sideBySide([["live", () => live(browser)], ...pages, ["choices", () => choices(browser)], ["straggler", () => straggler(browser)], ["pictures", () => pictures(browser, tools, false)]]);
+      await named("the server", () => served(browser));
     }
   } finally {
-    await browser.close();
+    await named("closing", () => browser.close());
   }
   for (const one of wrong) console.error(`test.sh: ${one}`);
   console.log(`pages in Chromium: ${checked} checks, ${wrong.length} failed`);
