@@ -1,6 +1,6 @@
 //! Machine-code identity across two files, on what the compilers of this machine make of C.
 
-use crate::identity::toolchain::{Scratch, compilers, link, run};
+use crate::identity::toolchain::{Scratch, compilers, compilers_for_aarch64, link, run};
 use assay_pure::placement::identity::Identity;
 use assay_pure::placement::layout::LayoutError;
 use assay_pure::placement::{CodeChange, FunctionChange, Reached, compare, same_code_across};
@@ -332,6 +332,98 @@ fn loops_are_recognised_in_a_function_that_was_changed_around_them() {
             assert_eq!(shared(&source("", "2")).1, None, "{how}: another loop");
             let other = old.replace("told(", "other(");
             assert_eq!(shared(&other.replace("^= x", "+= 3 * x")).1, None, "{how}: another callee");
+        }
+    }
+}
+
+/// Ways in which compilers for AArch64 reach what the linker placed.
+const REACHED: &str = r#"
+#include <stdio.h>
+#define APART __attribute__((noinline, noclone))
+MORE
+static int first = 3, second = 5;
+static int counts[8];
+static __thread int own, others[40];
+extern int program(int, char **);
+APART int anchored(int x) { first += x; second ^= first; counts[x & 7]++; return second; }
+APART int looped(int n) { int sum = 0; for (int i = 0; i < n; i++) { sum += counts[i & 7] * first; if (sum > 99) second = sum; } return sum; }
+APART int kept(int n) { int sum = first; for (int i = 0; i < n; i++) { printf("%d\n", sum); sum += second; } return sum; }
+APART int threads(int x) { own += x; others[x & 31] = own; return others[3]; }
+APART int chosen(int x) { int *at = x > 3 ? &first : &second; *at += 2; return *at; }
+APART int switched(int x, int y) {
+    switch (x) {
+    case 0: y += first; break; case 1: y ^= 0x55; break; case 2: y *= 7; break; case 3: y -= second; break;
+    case 4: y += y >> 3; break; case 5: y = ~y; printf("%d\n", y); break; case 6: y = anchored(y) ^ 3; break;
+    case 7: return y; case 9: y |= 1; break; case 10: y <<= 2; break; case 11: y >>= 1; break;
+    }
+    return y + counts[x & 7];
+}
+APART int computed(const unsigned char *code) {
+    static void *const way[] = {&&add, &&twice, &&less, &&done};
+    int sum = first;
+    goto *way[*code++ & 3];
+add: sum += second; goto *way[*code++ & 3];
+twice: sum *= 2; goto *way[*code++ & 3];
+less: sum -= 7; second = sum; goto *way[*code++ & 3];
+done: return sum;
+}
+APART int passed(int (*f)(int), int x) { return f(x + first); }
+int program(int c, char **v) { return anchored(c) + looped(c) + kept(c) + threads(c) + chosen(c) + switched(c, c + 1) + computed((unsigned char *)v[0]) + passed(anchored, c); }
+"#;
+
+const REACHING: [&str; 8] =
+    ["anchored", "looped", "kept", "threads", "chosen", "switched", "computed", "passed"];
+
+/// Without and with a variable of each kind more ahead of all others, and a function.
+fn reached_differently() -> (String, String) {
+    let more = "static __thread int mine = 1; int ahead[4] = {1, 2}; static char zeros[64];\n\
+                APART int added(int x) { mine += x; zeros[x & 63] = 1; return ahead[x & 3] + zeros[1]; }";
+    (REACHED.replace("MORE", ""), REACHED.replace("MORE", more))
+}
+
+#[test]
+fn addresses_are_followed_to_the_same_places_wherever_compilers_make_them() {
+    let (old, new) = reached_differently();
+    for compiler in compilers_for_aarch64() {
+        for flags in [&["-O0"][..], &["-O1"], &["-O2"], &["-O3"], &["-Os"], &["-O2", "-static"]] {
+            let how = format!("{compiler} {}", flags.join(" "));
+            let (before, after) = (link(compiler, flags, &old), link(compiler, flags, &new));
+            let changes = by_name(compare(&before, &after).expect("linked files"));
+            for name in REACHING {
+                assert!(changes[name].is_untouched(), "{how} {name}: {:?}", changes[name]);
+            }
+            assert_eq!(changes["added"].own, CodeChange::OnlyNew, "{how}");
+        }
+    }
+}
+
+#[test]
+fn another_variable_at_the_same_distance_from_an_anchor_is_a_change() {
+    // Both are reached from one address, so that what was 4 bytes away is another variable then.
+    let other = |from: &str, to: &str| REACHED.replace("MORE", "").replace(from, to);
+    for compiler in compilers_for_aarch64() {
+        for flags in [&["-O0"][..], &["-O2"]] {
+            for (from, to, changed) in [
+                ("second ^= first", "second |= first", "anchored"),
+                ("int sum = first; for", "int sum = second; for", "kept"),
+                ("case 3: y -= second", "case 8: y -= second", "switched"),
+                (
+                    "case 4: y += y >> 3; break; case 5: y = ~y;",
+                    "case 5: y += y >> 3; break; case 4: y = ~y;",
+                    "switched",
+                ),
+                ("{&&add, &&twice,", "{&&twice, &&add,", "computed"),
+                ("own += x", "own += x; others[2] = 1", "threads"),
+            ] {
+                let how = format!("{compiler} {} {from}", flags.join(" "));
+                let old = link(compiler, flags, &other("", ""));
+                let changes =
+                    by_name(compare(&old, &link(compiler, flags, &other(from, to))).expect("files"));
+                let others: Vec<&str> =
+                    REACHING.into_iter().filter(|name| !changes[*name].is_untouched()).collect();
+                let expected: &[&str] = if changed.is_empty() { &[] } else { &[changed] };
+                assert_eq!(others, expected, "{how}");
+            }
         }
     }
 }

@@ -39,9 +39,26 @@ pub fn compilers() -> Vec<&'static str> {
     found
 }
 
+/// What clang needs to link for AArch64 is gcc's linker and libraries for it.
+const CROSS_GCC: &str = "aarch64-linux-gnu-gcc";
+
+/// Compilers for AArch64, as commands; none, with the reason, where they are not there.
+pub fn compilers_for_aarch64() -> Vec<&'static str> {
+    let is_there =
+        |name: &str| Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !is_there(CROSS_GCC) {
+        eprintln!("skipped: `{CROSS_GCC}` is not on PATH");
+        return Vec::new();
+    }
+    let clang = is_there("clang").then_some("clang --target=aarch64-linux-gnu");
+    [Some(CROSS_GCC), clang].into_iter().flatten().collect()
+}
+
 /// Runs a compiler; panics with what it said if it fails.
 pub fn run(compiler: &str, arguments: &[&str]) {
-    let output = Command::new(compiler).args(arguments).output().expect("the compiler was found before");
+    let mut words = compiler.split(' ').chain(arguments.iter().copied());
+    let mut command = Command::new(words.next().expect("a name"));
+    let output = command.args(words).output().expect("the compiler was found before");
     assert!(
         output.status.success(),
         "{compiler} {}:\n{}",

@@ -30,7 +30,7 @@ pub fn differing(
 ) -> Result<Vec<Differing>, LayoutError> {
     let sides = (FileSide::parse(old.elf, old.symbols)?, FileSide::parse(new.elf, new.symbols)?);
     let listing = |side: &FileSide, entry| match side.aarch64 {
-        true => a64::listing(&side.image, entry),
+        true => a64::listing(side, entry),
         false => x86::listing(&side.image, entry),
     };
     let one = |&(a, b): &(u64, u64)| match (listing(&sides.0, a), listing(&sides.1, b)) {

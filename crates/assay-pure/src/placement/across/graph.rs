@@ -192,7 +192,7 @@ impl<'s, 'e> Graph<'s, 'e> {
             Some(rest) => self.budget = rest,
             None => return Err("the symbols of functions overlap too much to be right".to_owned()),
         }
-        if side.aarch64 { a64::listing(&side.image, entry) } else { x86::listing(&side.image, entry) }
+        if side.aarch64 { a64::listing(side, entry) } else { x86::listing(&side.image, entry) }
     }
 
     /// The first difference of two functions, or the first doubt if there is none.

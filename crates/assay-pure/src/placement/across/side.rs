@@ -58,6 +58,7 @@ pub struct FileSide<'e> {
     thread_base: i64,
     /// Written by the loader alone.
     constant: Vec<Range<u64>>,
+    pointers: OnceCell<Vec<u64>>,
     known: OnceCell<Vec<u64>>,
 }
 
@@ -69,10 +70,9 @@ impl<'e> FileSide<'e> {
     pub fn parse(elf: &'e [u8], symbols: Option<&[u8]>) -> Result<Self, LayoutError> {
         let named = symbols.unwrap_or(elf);
         let image = LinkedImage::parse_with(elf, named)?;
-        let file = layout::parse(elf)?;
         let names = layout::parse(named)?;
         let segments = Segments::read(elf);
-        let aarch64 = file.architecture() == Architecture::Aarch64;
+        let aarch64 = layout::parse(elf)?.architecture() == Architecture::Aarch64;
         Ok(Self {
             aarch64,
             named: names::functions(&names),
@@ -83,6 +83,7 @@ impl<'e> FileSide<'e> {
             thread_base: segments.thread_base(aarch64),
             constant: segments.constant,
             image,
+            pointers: OnceCell::new(),
             known: OnceCell::new(),
         })
     }
@@ -152,20 +153,38 @@ impl<'e> FileSide<'e> {
         Some(next.map_or(end, |next| next.min(end)))
     }
 
+    /// The addresses in a range that data holds.
+    pub fn pointers_into(&self, range: Range<u64>) -> &[u64] {
+        let pointers = self.pointers();
+        let first = pointers.partition_point(|&address| address < range.start);
+        &pointers[first..pointers.partition_point(|&address| address < range.end).max(first)]
+    }
+
+    /// What data holds that is an address, in order.
+    fn pointers(&self) -> &[u64] {
+        self.pointers.get_or_init(|| {
+            let inside = self.slots.values().filter_map(|slot| match slot {
+                LoaderSlot::Inside(address) => Some(*address),
+                _ => None,
+            });
+            let mut found: Vec<u64> = inside.collect();
+            if self.image.fixed {
+                found.extend(self.image.pointers());
+            }
+            found.sort_unstable();
+            found.dedup();
+            found
+        })
+    }
+
     fn all_known(&self) -> Vec<u64> {
         let mut found: Vec<u64> = match self.aarch64 {
-            true => super::a64::mentioned(&self.image),
+            true => super::a64::mentioned(self),
             false => code::mentioned(&self.image).into_iter().collect(),
         };
         found.extend(self.names.keys());
         found.extend(self.variables.iter().map(|variable| variable.address.saturating_add(variable.size)));
-        found.extend(self.slots.values().filter_map(|slot| match slot {
-            LoaderSlot::Inside(address) => Some(*address),
-            _ => None,
-        }));
-        if self.image.fixed {
-            found.extend(self.image.pointers());
-        }
+        found.extend(self.pointers());
         found.sort_unstable();
         found.dedup();
         found
@@ -180,8 +199,9 @@ fn covering(variables: &[Variable], address: u64) -> Option<&Variable> {
 
 fn variables(file: &object::File, kind: object::SymbolKind) -> Vec<Variable> {
     let symbols = file.symbols().chain(file.dynamic_symbols());
+    // `is_definition` knows functions and objects alone, not variables of threads.
     let mut found: Vec<Variable> = symbols
-        .filter(|symbol| symbol.kind() == kind && symbol.is_definition() && symbol.size() > 0)
+        .filter(|symbol| symbol.kind() == kind && !symbol.is_undefined() && symbol.size() > 0)
         .map(|symbol| Variable {
             name: symbol.name().unwrap_or_default().to_owned(),
             address: symbol.address(),

@@ -1,0 +1,130 @@
+//! What general registers hold, as far as it is an address that the linker chose.
+
+/// The registers x0 to x30.
+pub const REGISTERS: usize = 31;
+
+/// What one register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// Nothing whose bits depend on where things lie.
+    Other,
+    /// The page of an `adrp`, or something else, or another page.
+    Unclear,
+    /// The page that the instruction `by` made.
+    Page {
+        /// Its address.
+        page: u64,
+        /// Index of the `adrp`.
+        by: usize,
+    },
+    /// The address that the instruction `by` completed.
+    Address {
+        /// The address.
+        to: u64,
+        /// Index of the `adr` or `add`.
+        by: usize,
+    },
+    /// An entry of a table, not widened yet.
+    Entry(TableEntry),
+    /// Where an entry leads.
+    Target(TableTarget),
+    /// So far from the thread pointer.
+    Thread(i64),
+}
+
+/// An entry of a table of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableEntry {
+    /// Where the table begins.
+    pub table: u64,
+    /// Index of what completed its address.
+    pub by: usize,
+    /// Index of the load.
+    pub load: usize,
+    /// Bytes of an entry.
+    pub bytes: u64,
+    /// Whether the load widens it with its sign.
+    pub signed: bool,
+}
+
+/// A place that an entry of a table is added to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableTarget {
+    /// The entry.
+    pub entry: TableEntry,
+    /// What it is added to.
+    pub base: u64,
+    /// Index of what made that address.
+    pub base_by: usize,
+    /// By how many bits the entry is shifted first.
+    pub shift: u32,
+    /// Whether its sign counts.
+    pub signed: bool,
+}
+
+/// What all registers hold at one place.
+pub type HeldByAll = [Held; REGISTERS];
+
+/// Instructions that make one address, and those of them whose address is used in ways that are not followed.
+pub struct Makers {
+    /// Each leads to an earlier one that makes the same, or to itself.
+    same: Vec<usize>,
+    used: Vec<bool>,
+}
+
+impl Makers {
+    /// For so many instructions.
+    pub fn new(instructions: usize) -> Self {
+        Self { same: (0..instructions).collect(), used: vec![false; instructions] }
+    }
+
+    /// The first of those that make the same.
+    pub fn first(&self, mut by: usize) -> usize {
+        while self.same[by] != by {
+            by = self.same[by];
+        }
+        by
+    }
+
+    /// Its address, or page, goes where it is not followed.
+    pub fn is_used(&mut self, by: usize) {
+        let first = self.first(by);
+        self.used[first] = true;
+    }
+
+    /// Whether it goes anywhere.
+    pub fn used(&self, by: usize) -> bool {
+        self.used[self.first(by)]
+    }
+
+    fn unite(&mut self, one: usize, other: usize) -> usize {
+        let (one, other) = (self.first(one), self.first(other));
+        let (first, second) = (one.min(other), one.max(other));
+        self.same[second] = first;
+        self.used[first] |= self.used[second];
+        first
+    }
+
+    /// What a register holds where two ways meet. An address that may be another one is an address no more: whoever uses it
+    /// uses both.
+    pub fn join(&mut self, one: Held, other: Held) -> Held {
+        match (one, other) {
+            _ if one == other => one,
+            (Held::Page { page, by }, Held::Page { page: same, by: also }) if page == same => {
+                Held::Page { page, by: self.unite(by, also) }
+            }
+            (Held::Address { to, by }, Held::Address { to: same, by: also }) if to == same => {
+                Held::Address { to, by: self.unite(by, also) }
+            }
+            _ => {
+                for held in [one, other] {
+                    if let Held::Address { by, .. } = held {
+                        self.is_used(by);
+                    }
+                }
+                let half = |held| matches!(held, Held::Unclear | Held::Page { .. } | Held::Thread(_));
+                if half(one) || half(other) { Held::Unclear } else { Held::Other }
+            }
+        }
+    }
+}
