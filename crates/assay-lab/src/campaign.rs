@@ -3,7 +3,7 @@
 
 mod alone;
 pub mod blocks;
-mod bounds;
+pub mod bounds;
 mod companions;
 pub mod compose;
 pub mod count;

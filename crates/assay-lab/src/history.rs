@@ -15,7 +15,7 @@ use anyhow::Result;
 use assay_pure::compare::Gate;
 use assay_pure::history::{LEVEL, Sensitivity};
 use assay_pure::stats::margin::Margin;
-use assay_report::history::{HISTORY_SCHEMA, HistoryPage, answer};
+use assay_report::history::{HISTORY_SCHEMA, HistoryPage, answer, machines};
 use std::path::PathBuf;
 
 /// What is asked of the ledgers.
@@ -75,11 +75,13 @@ pub fn page(asked: &HistoryRequest) -> Result<HistoryPage> {
         minimum_effect: read.minimum_effect,
         level: sensitivity.level,
         gate,
+        across: Vec::new(),
         alike,
         alike_level: LEVEL,
         alike_note: None,
         left_out: asked.leave_out.clone(),
     };
+    machines::tell(&mut page);
     alike::tell(&mut page);
     (page.answer, page.next) = answer(&page);
     Ok(page)

@@ -11,12 +11,14 @@
 
 mod divisive;
 mod gate;
+mod kind;
 mod noise;
 mod outlying;
 mod scan;
 
 pub use divisive::FEWEST;
 pub use gate::{GateReading, LevelChange, LevelReading, Reference, compare, limit, reference, rounding};
+pub use kind::{instructions, processor_name};
 pub use outlying::{
     Apart, LEVEL, MachineReading, NOISE, OutOfLine, Outlying, SharedFigure, TIME_TOLERANCE, out_of_line,
 };

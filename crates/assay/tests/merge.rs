@@ -59,8 +59,20 @@ fn what_two_machines_measured_is_in_one_ledger_and_their_disagreement_is_told() 
         ),
         "{words}"
     );
-    assert!(words.contains("%) on Another CPU; too few runs to detect changes"), "{words}");
+    assert!(
+        words.contains("%) on Another CPU")
+            && words.contains(". next `assay report 1` and `assay report 2` show both sides"),
+        "{words}"
+    );
     let page: Value = serde_json::from_str(&said(&lab, "history", &["--json", "-"]).page).expect("JSON");
+    assert_eq!(page["across"][0]["disagree"], true);
+    let called = page["machines"][1]["called"].as_str();
+    assert!(called.is_some_and(|called| called.starts_with("Another CPU")), "{page:#}");
+    let level = page["machines"][0]["instructions"].as_str();
+    assert!(
+        level.is_some_and(|level| level.starts_with("x86-64") || level.starts_with("AArch64")),
+        "{page:#}"
+    );
     let points = page["series"][0]["points"].as_array().expect("points");
     assert_eq!([&points[0]["verdict"], &points[1]["verdict"]], ["faster", "slower"]);
     // A hundredth: medians over placements of figures that wobble by a thousandth.

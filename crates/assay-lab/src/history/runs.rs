@@ -1,5 +1,6 @@
 //! The runs of a history: campaigns with their pages and facts, imported files with their figures.
 
+use crate::campaign::bounds;
 use crate::campaign::compose::{self, rfc3339};
 use crate::campaign::observe::Observed;
 use crate::lead::Misuse;
@@ -7,9 +8,10 @@ use crate::store::{CampaignInput, CampaignRow, ImportedRow, Ledger, ProcessRow};
 use anyhow::Result;
 use assay_pure::compare::VisitPlacement;
 use assay_pure::experiment::matrix::CellId;
+use assay_pure::history::{instructions, processor_name};
 use assay_pure::ledger::Stopped;
 use assay_pure::words;
-use assay_report::history::page::{HistoryMachine, HistoryRun};
+use assay_report::history::page::{HistoryLimits, HistoryMachine, HistoryRun};
 use assay_report::page::Page;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -237,6 +239,7 @@ pub fn read(ledgers: &[Ledger], name: &str) -> Result<RecordedRuns> {
     });
     read.minimum_effect = newest.unwrap_or(MINIMUM_EFFECT);
     read.warnings = warnings(&unreadable, copies, imports);
+    read.describe_machines();
     Ok(read)
 }
 
@@ -297,7 +300,7 @@ impl RecordedRuns {
     fn add_import(&mut self, id: String, ledger: usize, import: ImportedRow) {
         let file = &import.file;
         let name = if file.machine.is_empty() { "unknown machine".to_owned() } else { file.machine.clone() };
-        let page = HistoryMachine { name, facts: Vec::new() };
+        let page = HistoryMachine { name, ..HistoryMachine::default() };
         let machine = self.machine(KnownMachine { page, memory: None });
         let run = HistoryRun {
             id,
@@ -311,6 +314,20 @@ impl RecordedRuns {
             tool: file.tool.clone(),
         };
         self.runs.push(RecordedRun { page: run, ledger, data: RunData::Import(import) });
+    }
+
+    /// Adds to each machine what the newest of its runs that has it says: its instructions, and what limits it.
+    fn describe_machines(&mut self) {
+        for run in self.runs.iter().rev() {
+            let RunData::Campaign(campaign) = &run.data else { continue };
+            let machine = &mut self.machines[run.page.machine].page;
+            if machine.instructions.is_none() {
+                machine.instructions = instructions_of(&campaign.row.machine);
+            }
+            if machine.limits.is_none() {
+                machine.limits = bounds::of(&campaign.row).map(|(limits, _)| HistoryLimits::of(&limits));
+            }
+        }
     }
 
     fn machine(&mut self, found: KnownMachine) -> usize {
@@ -346,7 +363,14 @@ fn machine_of(kept: &Value) -> KnownMachine {
     facts.extend(virtual_machine.then(|| "virtual machine".to_owned()));
     facts.extend(memory.map(|bytes| format!("{:.0} GiB", bytes / f64::from(1 << 30))));
     facts.retain(|fact| !fact.is_empty());
-    KnownMachine { page: HistoryMachine { name: fact("cpu"), facts }, memory }
+    let caches = caches.into_iter().map(str::to_owned).collect();
+    let name = processor_name(&fact("cpu"), &fact("cpu_id"));
+    KnownMachine { page: HistoryMachine { name, facts, caches, ..HistoryMachine::default() }, memory }
+}
+
+fn instructions_of(kept: &Value) -> Option<String> {
+    let flags: Vec<&str> = kept["features"].as_array()?.iter().filter_map(Value::as_str).collect();
+    instructions(&flags).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -387,6 +411,15 @@ mod tests {
         assert!(!machine(15.6, "A").is(&machine(7.8, "A")));
         assert!(!machine(15.6, "A").is(&machine(15.6, "B")));
         assert_eq!(machine(15.6, "A").page.facts, ["x", "L1", "16 GiB"]);
+        assert_eq!(machine(15.6, "A").page.caches, ["L1"]);
+    }
+
+    #[test]
+    fn the_level_of_instructions_is_that_of_the_kept_flags_and_unknown_without_any() {
+        let flags =
+            json!({"features": ["lm", "cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"]});
+        assert_eq!(instructions_of(&flags).as_deref(), Some("x86-64-v2"));
+        assert_eq!(instructions_of(&json!({"cpu": "A"})), None, "a ledger from before flags were kept");
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn effect(kind: &AlikeMachines, one: &Said) -> String {
 
 /// What is said of a kind, each a sentence or two.
 pub fn sentences(page: &HistoryPage, kind: &AlikeMachines) -> Vec<String> {
-    let cpu = super::machines::name(page, kind.machine);
+    let cpu = &page.machines[kind.machine].called;
     let all = said(kind);
     if all.is_empty() {
         let machines = words::plural(kind.hosts.len() as u64, "machine");

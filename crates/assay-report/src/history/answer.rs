@@ -35,6 +35,9 @@ pub fn answer(page: &HistoryPage) -> (String, Option<String>) {
         let notes: String = gate.notes.iter().map(|note| format!(" {note}")).collect();
         return (format!("{}: the gate {} {word}{of}{notes}", page.name, gate.gate), next);
     }
+    if let Some(said) = machines::sentence(page).filter(|_| page.is_once_each()) {
+        return (format!("{}: {}.", page.name, said.text), next);
+    }
     let told = told(page);
     let Some((_, newest)) = told.first() else {
         let examined = page.series.iter().any(|series| series.unexamined.is_none());
@@ -72,12 +75,20 @@ fn next(page: &HistoryPage) -> Option<String> {
             quoted(&page.name)
         ));
     }
+    if page.is_once_each() && !page.across.is_empty() {
+        return both_sides(page, machines::two_that_disagree(page)?);
+    }
     let told = told(page);
     let Some((_, newest)) = told.first() else {
         let short = page.series.iter().find_map(|series| series.unexamined.clone());
         return short;
     };
-    let (before, at) = (&page.runs[newest.before].id, &page.runs[newest.at].id);
-    let campaigns = [before, at].iter().all(|id| id.parse::<i64>().is_ok());
-    campaigns.then(|| format!("`assay report {before}` and `assay report {at}` show both sides"))
+    both_sides(page, (newest.before, newest.at))
+}
+
+/// Two runs by their numbers; none where one of them is in no ledger of the reader's own.
+fn both_sides(page: &HistoryPage, (one, other): (usize, usize)) -> Option<String> {
+    let (one, other) = (&page.runs[one].id, &page.runs[other].id);
+    let campaigns = [one, other].iter().all(|id| id.parse::<i64>().is_ok());
+    campaigns.then(|| format!("`assay report {one}` and `assay report {other}` show both sides"))
 }

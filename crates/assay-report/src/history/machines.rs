@@ -1,62 +1,47 @@
 //! What each machine says: the newest run of each that has the contrast, its own verdict. Samples of two machines are never in
 //! one interval, so what differs between them is told, not averaged.
 
-use super::page::{HistoryPage, HistorySeries, SeriesKind};
+use super::page::{AcrossMachines, HistoryPage, HistorySeries, MachineSays, SeriesKind};
 use assay_pure::verdict::Verdict;
 use assay_pure::words;
 
-/// A contrast on several machines.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AcrossMachines<'a> {
-    /// The series' label.
-    pub label: &'a str,
-    /// One for each machine, in the page's order.
-    pub said: Vec<MachineSays>,
-}
+/// With more machines than these those of one verdict are told together.
+pub const ALONE: usize = 3;
 
-/// What one machine says.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MachineSays {
-    /// Number among the machines, from 0.
-    pub machine: usize,
-    /// Number among the runs, from 0.
-    pub run: usize,
-    /// Of that run's report.
-    pub verdict: Verdict,
-    /// The candidate's time over the baseline's.
-    pub ratio: f64,
-    /// Lower end of the run's interval.
-    pub lower: Option<f64>,
-    /// Upper end.
-    pub upper: Option<f64>,
-}
-
-impl AcrossMachines<'_> {
-    /// Two machines decided, and not the same. What is undecided contradicts nothing.
-    pub fn disagrees(&self) -> bool {
-        let mut decided =
-            self.said.iter().map(|said| said.verdict).filter(|said| *said != Verdict::Undecided);
-        let first = decided.next();
-        decided.any(|verdict| Some(verdict) != first)
+/// Puts on the page what the machines are called and what they say.
+pub fn tell(page: &mut HistoryPage) {
+    let called: Vec<String> = (0..page.machines.len()).map(|machine| name(page, machine)).collect();
+    for (machine, called) in page.machines.iter_mut().zip(called) {
+        machine.called = called;
     }
-
-    /// One takes longer where another takes less.
-    fn is_opposite(&self) -> bool {
-        let has = |verdict| self.said.iter().any(|said| said.verdict == verdict);
-        has(Verdict::Faster) && has(Verdict::Slower)
-    }
+    page.across = across(page);
 }
 
-/// The contrasts that two machines have, those on which they disagree first.
-pub fn across(page: &HistoryPage) -> Vec<AcrossMachines<'_>> {
-    let contrasts = page.series.iter().filter(|series| series.kind == SeriesKind::Contrast);
-    let mut found: Vec<AcrossMachines<'_>> = contrasts.map(|series| of(page, series)).collect();
-    found.retain(|contrast| contrast.said.len() > 1);
-    found.sort_by_key(|contrast| (!contrast.is_opposite(), !contrast.disagrees()));
+/// Two machines decided, and not the same. What is undecided contradicts nothing.
+fn disagree(said: &[MachineSays]) -> bool {
+    let mut decided = said.iter().map(|said| said.verdict).filter(|said| *said != Verdict::Undecided);
+    let first = decided.next();
+    decided.any(|verdict| Some(verdict) != first)
+}
+
+/// One takes longer where another takes less.
+fn is_opposite(said: &[MachineSays]) -> bool {
+    let has = |verdict| said.iter().any(|said| said.verdict == verdict);
+    has(Verdict::Faster) && has(Verdict::Slower)
+}
+
+fn across(page: &HistoryPage) -> Vec<AcrossMachines> {
+    let contrasts = page.series.iter().enumerate().filter(|(_, series)| series.kind == SeriesKind::Contrast);
+    let of = |(number, series)| {
+        let said = said(page, series);
+        AcrossMachines { series: number, disagree: disagree(&said), said }
+    };
+    let mut found: Vec<AcrossMachines> = contrasts.map(of).filter(|one| one.said.len() > 1).collect();
+    found.sort_by_key(|one| (!is_opposite(&one.said), !one.disagree));
     found
 }
 
-fn of<'a>(page: &HistoryPage, series: &'a HistorySeries) -> AcrossMachines<'a> {
+fn said(page: &HistoryPage, series: &HistorySeries) -> Vec<MachineSays> {
     let newest = |machine: usize| {
         let point = series.points.iter().rev().find(|point| page.runs[point.run].machine == machine)?;
         Some(MachineSays {
@@ -68,11 +53,68 @@ fn of<'a>(page: &HistoryPage, series: &'a HistorySeries) -> AcrossMachines<'a> {
             upper: point.upper,
         })
     };
-    AcrossMachines { label: &series.label, said: (0..page.machines.len()).filter_map(newest).collect() }
+    (0..page.machines.len()).filter_map(newest).collect()
+}
+
+/// Runs of two machines that contradict each other on the first contrast.
+pub fn two_that_disagree(page: &HistoryPage) -> Option<(usize, usize)> {
+    let first = page.across.first().filter(|contrast| contrast.disagree)?;
+    let groups = by_verdict(first);
+    Some((groups.first()?.said.first()?.run, groups.get(1)?.said.first()?.run))
+}
+
+/// "-12.3 %", "equivalent", "+1.0 %, undecided".
+pub fn in_short(said: &MachineSays) -> String {
+    match said.verdict {
+        Verdict::Faster | Verdict::Slower => words::fine_change(said.ratio),
+        Verdict::Equivalent => said.verdict.word().to_owned(),
+        Verdict::Undecided => format!("{}, undecided", words::fine_change(said.ratio)),
+    }
+}
+
+/// Machines of one verdict on a contrast.
+pub struct OfOneVerdict<'a> {
+    /// Which.
+    pub verdict: Verdict,
+    /// What each of them says.
+    pub said: Vec<&'a MachineSays>,
+}
+
+impl OfOneVerdict<'_> {
+    /// "-45.2 to -20.1 %".
+    pub fn effect(&self) -> String {
+        match self.said.as_slice() {
+            [one] => words::fine_change(one.ratio),
+            several => words::change_span(several.iter().map(|said| said.ratio)),
+        }
+    }
+
+    /// A few by name; of many how many they are.
+    pub fn machines(&self, page: &HistoryPage, of: usize) -> String {
+        let names: Vec<&str> =
+            self.said.iter().map(|said| page.machines[said.machine].called.as_str()).collect();
+        if names.len() <= ALONE {
+            return words::list(&names);
+        }
+        let count = words::plural(names.len() as u64, "machine");
+        if names.len() == of { format!("all {count}") } else { count }
+    }
+}
+
+/// What is said of a contrast, a verdict at a time: that of the most machines first.
+pub fn by_verdict(across: &AcrossMachines) -> Vec<OfOneVerdict<'_>> {
+    let all = [Verdict::Faster, Verdict::Slower, Verdict::Equivalent, Verdict::Undecided];
+    let of = |verdict| OfOneVerdict {
+        verdict,
+        said: across.said.iter().filter(|said| said.verdict == verdict).collect(),
+    };
+    let mut found: Vec<OfOneVerdict> = all.into_iter().map(of).filter(|one| !one.said.is_empty()).collect();
+    found.sort_by_key(|one| (one.verdict == Verdict::Undecided, std::cmp::Reverse(one.said.len())));
+    found
 }
 
 /// A machine's name, with what tells it from others of that name.
-pub fn name(page: &HistoryPage, machine: usize) -> String {
+fn name(page: &HistoryPage, machine: usize) -> String {
     let found = &page.machines[machine];
     let alike = page.machines.iter().filter(|other| other.name == found.name).count();
     if alike < 2 {
@@ -100,35 +142,40 @@ pub struct MachinesTold {
 
 /// Where the machines disagree; none where there is one machine.
 pub fn sentence(page: &HistoryPage) -> Option<MachinesTold> {
-    let found = across(page);
+    let found = &page.across;
     let first = found.first()?;
-    let differing = found.iter().filter(|contrast| contrast.disagrees()).count();
+    let differing = found.iter().filter(|contrast| contrast.disagree).count();
     let contrasts = words::plural(found.len() as u64, "contrast");
+    let machines = match page.machines.len() {
+        few if few <= ALONE => "the machines".to_owned(),
+        many => format!("the {many} machines"),
+    };
     if differing == 0 {
         let open =
-            |contrast: &&AcrossMachines| contrast.said.iter().any(|said| said.verdict == Verdict::Undecided);
-        let far = if found.iter().any(|contrast| open(&contrast)) { ", as far as they decide" } else { "" };
-        return Some(MachinesTold {
-            disagree: false,
-            text: format!("the machines agree on {contrasts}{far}"),
-        });
+            |contrast: &AcrossMachines| contrast.said.iter().any(|said| said.verdict == Verdict::Undecided);
+        let far = if found.iter().any(open) { ", as far as they decide" } else { "" };
+        return Some(MachinesTold { disagree: false, text: format!("{machines} agree on {contrasts}{far}") });
     }
-    let said: Vec<String> = first
-        .said
-        .iter()
-        .map(|said| {
-            let effect = match said.verdict {
-                Verdict::Equivalent | Verdict::Undecided => said.verdict.word().to_owned(),
-                difference => format!("{} ({})", difference.word(), words::fine_change(said.ratio)),
-            };
-            format!("{effect} on {}", name(page, said.machine))
-        })
-        .collect();
-    let text = format!(
-        "the machines disagree on {differing} of {contrasts}: {} is {}",
-        first.label,
-        words::list(&said)
-    );
+    let effect = |verdict: Verdict, change: String| match verdict {
+        Verdict::Equivalent | Verdict::Undecided => verdict.word().to_owned(),
+        difference => format!("{} ({change})", difference.word()),
+    };
+    let said: Vec<String> = if first.said.len() <= ALONE {
+        let one = |said: &MachineSays| {
+            let called = &page.machines[said.machine].called;
+            format!("{} on {called}", effect(said.verdict, words::fine_change(said.ratio)))
+        };
+        first.said.iter().map(one).collect()
+    } else {
+        let several = |group: &OfOneVerdict| {
+            let machines = group.machines(page, first.said.len());
+            format!("{} on {machines}", effect(group.verdict, group.effect()))
+        };
+        by_verdict(first).iter().map(several).collect()
+    };
+    let label = &page.series[first.series].label;
+    let text =
+        format!("{machines} disagree on {differing} of {contrasts}: {label} is {}", words::list(&said));
     Some(MachinesTold { disagree: true, text })
 }
 
@@ -147,13 +194,14 @@ mod tests {
             (point.value, point.lower, point.upper) =
                 if machine == 1 { (1.2, Some(1.19), Some(1.21)) } else { (0.9, Some(0.89), Some(0.91)) };
         }
+        tell(&mut page);
         page
     }
 
     #[test]
     fn each_machine_says_its_newest_run_and_what_they_disagree_on_is_told() {
         let page = with([Verdict::Faster, Verdict::Slower]);
-        let found = across(&page);
+        let found = &page.across;
         assert_eq!(found.len(), 1, "times are no verdicts");
         let said: Vec<(usize, usize, Verdict)> =
             found[0].said.iter().map(|said| (said.machine, said.run, said.verdict)).collect();
@@ -179,7 +227,8 @@ mod tests {
     fn one_machine_has_nobody_to_disagree_with_and_two_of_one_name_are_told_apart() {
         let mut page = with([Verdict::Faster, Verdict::Slower]);
         page.runs.iter_mut().for_each(|run| run.machine = 0);
-        assert_eq!((sentence(&page), across(&page).len()), (None, 0));
+        tell(&mut page);
+        assert_eq!((sentence(&page), page.across.len()), (None, 0));
         page.machines[1].name = "A CPU".into();
         assert_eq!(name(&page, 1), "A CPU (AuthenticAMD 25 1)");
     }

@@ -1,7 +1,9 @@
 //! A history as plain data.
 
 use assay_pure::history::GateReading;
+use assay_pure::limits::{Limits, cost};
 use assay_pure::verdict::Verdict;
+use assay_pure::words;
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the page's JSON.
@@ -33,6 +35,9 @@ pub struct HistoryPage {
     pub level: f64,
     /// What the gate says; null where none was asked for.
     pub gate: Option<GatePage>,
+    /// The contrasts that two machines have, those on which they disagree first.
+    #[serde(default)]
+    pub across: Vec<AcrossMachines>,
     /// Machines of one kind beside each other, where several measured the same programs.
     #[serde(default)]
     pub alike: Vec<AlikeMachines>,
@@ -73,13 +78,94 @@ pub struct HistoryRun {
 }
 
 /// A machine: what times can be compared on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HistoryMachine {
     /// Its processor, or the name that a file gave.
     pub name: String,
     /// What tells it from the others: the processor's id, caches, memory.
     pub facts: Vec<String>,
+    /// Its name, with what tells it from others of that name.
+    #[serde(default)]
+    pub called: String,
+    /// The level of its instructions: "x86-64-v3"; null where its ledger does not have them.
+    #[serde(default)]
+    pub instructions: Option<String>,
+    /// Its caches: "L1d 32K".
+    #[serde(default)]
+    pub caches: Vec<String>,
+    /// What limits it; null where `assay limits` had measured nothing there.
+    #[serde(default)]
+    pub limits: Option<HistoryLimits>,
+}
+
+/// What limits a machine, as `assay limits` measured it there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HistoryLimits {
+    /// Nanoseconds of a cycle.
+    pub cycle_ns: Option<f64>,
+    /// Of a mispredicted branch.
+    pub misprediction_ns: Option<f64>,
+    /// Of a load from memory that waits for the one before.
+    pub memory_ns: Option<f64>,
+    /// Bytes per nanosecond that are read from memory.
+    pub memory_read: Option<f64>,
+}
+
+impl HistoryLimits {
+    /// Of all that was measured, what a history shows.
+    pub fn of(limits: &Limits) -> HistoryLimits {
+        let memory = limits.levels.iter().find(|level| level.bytes.is_none());
+        HistoryLimits {
+            cycle_ns: limits.clock.map(|clock| clock.cycle_ns.median),
+            misprediction_ns: limits.cost(cost::MISPREDICTION).map(|cost| cost.ns.median),
+            memory_ns: memory.and_then(|level| Some(level.latency_ns?.median)),
+            memory_read: memory.and_then(|level| Some(level.read.as_ref()?.bytes_per_ns.median)),
+        }
+    }
+
+    /// The cost of a misprediction: "5.21 ns, 18 cycles"; "unknown" where it could not be measured.
+    pub fn misprediction(&self) -> String {
+        let Some(ns) = self.misprediction_ns else { return "unknown".to_owned() };
+        let cycles = self.cycle_ns.filter(|cycle| *cycle > 0.0).map(|cycle| ns / cycle);
+        cycles.map_or(words::time(ns), |cycles| format!("{}, {cycles:.0} cycles", words::time(ns)))
+    }
+
+    /// That of a load from memory.
+    pub fn memory(&self) -> String {
+        self.memory_ns.map_or("unknown".to_owned(), words::time)
+    }
+}
+
+/// A contrast on several machines: the newest run of each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct AcrossMachines {
+    /// Its number among the series, from 0.
+    pub series: usize,
+    /// Two machines decided, and not the same.
+    pub disagree: bool,
+    /// One for each machine that has it, in the order of the machines.
+    pub said: Vec<MachineSays>,
+}
+
+/// What one machine says.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MachineSays {
+    /// Number among the machines, from 0.
+    pub machine: usize,
+    /// Number among the runs, from 0.
+    pub run: usize,
+    /// Of that run's report.
+    pub verdict: Verdict,
+    /// The candidate's time over the baseline's.
+    pub ratio: f64,
+    /// Lower end of the run's interval.
+    pub lower: Option<f64>,
+    /// Upper end.
+    pub upper: Option<f64>,
 }
 
 /// Machines of one kind beside each other.
@@ -299,6 +385,13 @@ pub struct GateCheck {
 }
 
 impl HistoryPage {
+    /// Several machines, each with one run: there is nothing over time.
+    pub fn is_once_each(&self) -> bool {
+        self.machines.len() > 1
+            && (0..self.machines.len())
+                .all(|machine| self.runs.iter().filter(|run| run.machine == machine).count() <= 1)
+    }
+
     /// The page as JSON.
     pub fn to_json(&self) -> String {
         crate::json::written(self)

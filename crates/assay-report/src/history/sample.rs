@@ -15,20 +15,94 @@ pub fn history() -> HistoryPage {
         ],
         runs: (0..12).map(run).collect(),
         machines: vec![
-            HistoryMachine { name: "A CPU".into(), facts: vec!["GenuineIntel 6 167".into()] },
-            HistoryMachine { name: "Another CPU".into(), facts: vec!["AuthenticAMD 25 1".into()] },
+            machine("A CPU", "GenuineIntel 6 167", Some("x86-64-v4"), Some(4.2)),
+            machine("Another CPU", "AuthenticAMD 25 1", None, None),
         ],
         series: vec![contrast(), time(), imported()],
         minimum_effect: 0.01,
         level: 0.001,
         gate: Some(gate()),
+        across: Vec::new(),
         alike: vec![alike()],
         alike_level: 0.01,
         alike_note: None,
         left_out: vec!["node4".into()],
     };
+    super::machines::tell(&mut page);
     page.alike[0].sentences = super::alike::sentences(&page, &page.alike[0]);
     page.alike_note = super::alike::note(&page);
+    (page.answer, page.next) = super::answer(&page);
+    page
+}
+
+fn machine(name: &str, id: &str, instructions: Option<&str>, misprediction: Option<f64>) -> HistoryMachine {
+    HistoryMachine {
+        name: name.into(),
+        facts: vec![id.into()],
+        instructions: instructions.map(str::to_owned),
+        caches: vec!["L1d 48K".into(), "L2 1280K".into()],
+        limits: misprediction.map(|ns| HistoryLimits {
+            cycle_ns: Some(0.25),
+            misprediction_ns: Some(ns),
+            memory_ns: Some(95.0),
+            memory_read: Some(14.2),
+        }),
+        ..HistoryMachine::default()
+    }
+}
+
+/// One run on each of eight kinds of machine: two contrasts on which they disagree, of which three machines lack one.
+pub fn many_machines() -> HistoryPage {
+    let kinds = [
+        ("Old CPU", "x86-64-v2", [(Verdict::Slower, 1.31), (Verdict::Equivalent, 1.004)]),
+        ("Older CPU", "x86-64", [(Verdict::Slower, 1.44), (Verdict::Faster, 0.97)]),
+        ("Small CPU", "x86-64-v2", [(Verdict::Undecided, 1.02), (Verdict::Faster, 0.96)]),
+        ("CPU of 2015", "x86-64-v3", [(Verdict::Faster, 0.81), (Verdict::Faster, 0.93)]),
+        ("CPU of 2017", "x86-64-v4", [(Verdict::Faster, 0.74), (Verdict::Faster, 0.92)]),
+        ("CPU of 2019", "x86-64-v3", [(Verdict::Faster, 0.69), (Verdict::Faster, 0.95)]),
+        (
+            "CPU of 2021 with a name as long as that of any processor",
+            "x86-64-v4",
+            [(Verdict::Faster, 0.66), (Verdict::Faster, 0.9)],
+        ),
+        ("CPU of 2023", "x86-64-v4", [(Verdict::Faster, 0.62), (Verdict::Faster, 0.91)]),
+    ];
+    let contrast = |label: &str, which: usize, from: usize| HistorySeries {
+        baseline: Some("slow".into()),
+        unit: "ratio".into(),
+        noise: None,
+        unexamined: Some("changes are detected from 6 runs on one machine; there is 1 run".into()),
+        ..series(
+            label,
+            SeriesKind::Contrast,
+            (from..kinds.len())
+                .map(|at| HistoryPoint {
+                    verdict: Some(kinds[at].2[which].0),
+                    ..point(at, kinds[at].2[which].1)
+                })
+                .collect(),
+        )
+    };
+    let mut page = HistoryPage {
+        warnings: Vec::new(),
+        runs: (0..kinds.len()).map(|at| HistoryRun { machine: at, host: None, ..run(at) }).collect(),
+        machines: kinds
+            .iter()
+            .enumerate()
+            .map(|(at, kind)| machine(kind.0, "", Some(kind.1), (at != 2).then_some(4.0 + at as f64)))
+            .collect(),
+        series: vec![
+            contrast("swar / slow, mixed", 1, 0),
+            contrast("fast / slow, mixed", 0, 0),
+            contrast("wide / slow, mixed", 0, 3),
+        ],
+        gate: None,
+        alike: Vec::new(),
+        alike_note: None,
+        left_out: Vec::new(),
+        ..history()
+    };
+    super::machines::tell(&mut page);
     (page.answer, page.next) = super::answer(&page);
     page
 }

@@ -2,7 +2,7 @@
 
 use super::answer::told;
 use super::machines;
-use super::page::{GatePage, HistoryPage, HistorySeries, SeriesKind};
+use super::page::{AcrossMachines, GatePage, HistoryLimits, HistoryPage, HistorySeries, SeriesKind};
 use super::spark;
 use crate::ink::Ink;
 use crate::sheet::Sheet;
@@ -15,6 +15,8 @@ use assay_pure::words;
 const TOLD: usize = 8;
 /// Series that are shown before.
 const SHOWN: usize = 24;
+/// Contrasts that stand beside the facts of each machine.
+const BESIDE: usize = 3;
 
 /// The page as text, no line wider than `width`.
 pub fn render_history(page: &HistoryPage, width: usize, colour: bool, all: bool) -> String {
@@ -26,8 +28,13 @@ pub fn render_history(page: &HistoryPage, width: usize, colour: bool, all: bool)
     }
     changes(&mut sheet, page, all);
     by_machine(&mut sheet, page, all);
+    machine_facts(&mut sheet, page);
     of_one_kind(&mut sheet, page);
-    series(&mut sheet, page, width, all);
+    if page.is_once_each() {
+        times(&mut sheet, page, all);
+    } else {
+        series(&mut sheet, page, width, all);
+    }
     runs(&mut sheet, page, all);
     sheet.into_text()
 }
@@ -64,13 +71,35 @@ fn changes(sheet: &mut Sheet, page: &HistoryPage, all: bool) {
     }
 }
 
-/// What the newest run of each machine says, where there are several.
+fn verdict_ink(verdict: Verdict) -> Ink {
+    match verdict {
+        Verdict::Faster => Ink::Good,
+        Verdict::Slower => Ink::Bad,
+        Verdict::Equivalent => Ink::Plain,
+        Verdict::Undecided => Ink::Doubt,
+    }
+}
+
+/// What the newest run of each machine says, where there are several; of many those of one verdict in one row.
 fn by_machine(sheet: &mut Sheet, page: &HistoryPage, all: bool) {
-    let found = machines::across(page);
+    let found = &page.across;
     if found.is_empty() {
         return;
     }
     sheet.heading("By machine, the newest run of each");
+    let shown = if all { found.len() } else { TOLD.min(found.len()) };
+    if page.machines.len() > machines::ALONE {
+        sheet.table(&grouped(page, &found[..shown]));
+    } else {
+        sheet.table(&each(page, &found[..shown]));
+    }
+    if shown < found.len() {
+        let left = words::plural((found.len() - shown) as u64, "more contrast");
+        sheet.paragraph(Ink::Dim, "", &format!("{left}; --all shows everything"));
+    }
+}
+
+fn each(page: &HistoryPage, found: &[AcrossMachines]) -> Table {
     let columns = vec![
         Column::left("contrast"),
         Column::left("machine").wrapping(),
@@ -80,31 +109,89 @@ fn by_machine(sheet: &mut Sheet, page: &HistoryPage, all: bool) {
         Column::left("run").optional(2),
     ];
     let mut table = Table::new(columns, 1);
-    let shown = if all { found.len() } else { TOLD.min(found.len()) };
-    for contrast in &found[..shown] {
+    for contrast in found {
         for (number, said) in contrast.said.iter().enumerate() {
-            let ink = match said.verdict {
-                Verdict::Faster => Ink::Good,
-                Verdict::Slower => Ink::Bad,
-                Verdict::Equivalent => Ink::Plain,
-                Verdict::Undecided => Ink::Doubt,
-            };
             let span = said.lower.zip(said.upper).map(|(lower, upper)| words::fine_span(lower, upper));
+            let label = if number == 0 { page.series[contrast.series].label.as_str() } else { "" };
             table.row(vec![
-                if number == 0 { contrast.label.to_owned() } else { String::new() }.into(),
-                machines::name(page, said.machine).into(),
-                Entry::inked(said.verdict.word().to_owned(), ink),
+                label.into(),
+                page.machines[said.machine].called.as_str().into(),
+                Entry::inked(said.verdict.word().to_owned(), verdict_ink(said.verdict)),
                 words::fine_change(said.ratio).into(),
                 span.unwrap_or_default().into(),
                 page.runs[said.run].id.clone().into(),
             ]);
         }
     }
-    sheet.table(&table);
-    if shown < found.len() {
-        let left = words::plural((found.len() - shown) as u64, "more contrast");
-        sheet.paragraph(Ink::Dim, "", &format!("{left}; --all shows everything"));
+    table
+}
+
+fn grouped(page: &HistoryPage, found: &[AcrossMachines]) -> Table {
+    let columns = vec![
+        Column::left("contrast"),
+        Column::left("verdict"),
+        Column::right("effect"),
+        Column::left("machines").wrapping(),
+    ];
+    let mut table = Table::new(columns, 1);
+    for contrast in found {
+        for (number, group) in machines::by_verdict(contrast).iter().enumerate() {
+            let label = if number == 0 { page.series[contrast.series].label.as_str() } else { "" };
+            table.row(vec![
+                label.into(),
+                Entry::inked(group.verdict.word().to_owned(), verdict_ink(group.verdict)),
+                group.effect().into(),
+                group.machines(page, contrast.said.len()).into(),
+            ]);
+        }
     }
+    table
+}
+
+/// Each machine with what limits it, beside what it says of the contrasts on which the machines differ most.
+fn machine_facts(sheet: &mut Sheet, page: &HistoryPage) {
+    if page.across.is_empty() {
+        return;
+    }
+    let most = page.across.iter().filter(|contrast| contrast.disagree).count().clamp(1, BESIDE);
+    let beside = &page.across[..most];
+    sheet.heading("Machines");
+    let mut columns = vec![Column::left("machine").wrapping()];
+    for (number, contrast) in beside.iter().enumerate() {
+        let column = Column::right(&page.series[contrast.series].label);
+        columns.push(if number == 0 { column } else { column.optional(4 + number as u8) });
+    }
+    columns.extend([
+        Column::left("instructions").optional(2),
+        Column::right("misprediction").optional(1),
+        Column::right("memory").optional(3),
+        Column::left("caches").optional(4),
+    ]);
+    let mut table = Table::new(columns, 1);
+    for (number, machine) in page.machines.iter().enumerate() {
+        let mut row: Vec<Entry> = vec![machine.called.as_str().into()];
+        for contrast in beside {
+            let said = contrast.said.iter().find(|said| said.machine == number);
+            row.push(said.map_or(Entry::inked("not measured", Ink::Dim), |said| {
+                Entry::inked(machines::in_short(said), verdict_ink(said.verdict))
+            }));
+        }
+        let of_limits =
+            |say: fn(&HistoryLimits) -> String| machine.limits.as_ref().map_or(String::new(), say);
+        row.push(machine.instructions.clone().unwrap_or_default().into());
+        row.push(of_limits(HistoryLimits::misprediction).into());
+        row.push(of_limits(HistoryLimits::memory).into());
+        row.push(machine.caches.join(", ").into());
+        table.row(row);
+    }
+    sheet.table(&table);
+    let measured = page.machines.iter().any(|machine| machine.limits.is_some());
+    let said = if measured {
+        "Misprediction: of a branch. Memory: a load from there. `assay limits` measured both ahead of the run."
+    } else {
+        "`assay limits` on each machine, ahead of `assay run`, adds what limits it."
+    };
+    sheet.paragraph(Ink::Dim, "", said);
 }
 
 /// Machines of one kind: who is out of line, and how often such a report is wrong.
@@ -123,6 +210,29 @@ fn of_one_kind(sheet: &mut Sheet, page: &HistoryPage) {
     if let Some(note) = &page.alike_note {
         sheet.paragraph(Ink::Dim, "", note);
     }
+}
+
+/// Of machines with one run each: their times. A line over runs would go from one machine to the next.
+fn times(sheet: &mut Sheet, page: &HistoryPage, all: bool) {
+    if !all {
+        return sheet.paragraph(Ink::Dim, "", "--all shows times and runs");
+    }
+    let of: Vec<&HistorySeries> =
+        page.series.iter().filter(|series| series.kind == SeriesKind::Time).collect();
+    if of.is_empty() {
+        return;
+    }
+    sheet.heading("Times of one unit");
+    let columns = of.iter().map(|series| Column::right(&series.label));
+    let mut table = Table::new([Column::left("machine").wrapping()].into_iter().chain(columns).collect(), 1);
+    for (number, machine) in page.machines.iter().enumerate() {
+        let time = |series: &&HistorySeries| -> Entry {
+            let point = series.points.iter().rev().find(|point| page.runs[point.run].machine == number);
+            figure(series, point.map(|point| point.value)).into()
+        };
+        table.row([machine.called.as_str().into()].into_iter().chain(of.iter().map(time)).collect());
+    }
+    sheet.table(&table);
 }
 
 /// The level of a series: the mean logarithm of its last stretch, or its first, on one machine.

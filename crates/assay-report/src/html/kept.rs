@@ -50,15 +50,16 @@ fn campaign() -> Shown {
     }
 }
 
-fn pages() -> [(&'static str, Shown); 7] {
+fn pages() -> [(&'static str, Shown); 8] {
     let (two, diary, size) = (compare::sample::two(), stages::sample::diary(), sweep::sample::size());
-    let past = history::sample::history();
+    let (past, kinds) = (history::sample::history(), history::sample::many_machines());
     [
         ("campaign", campaign()),
         ("comparison", Shown { next: compare::next(&two), ..alone(&two) }),
         ("sweep", Shown { next: sweep::next(&size), caches: size.machine.caches.clone(), ..alone(&size) }),
         ("diary", Shown { next: stages::next(&diary), ..alone(&diary) }),
         ("history", Shown { next: past.next.clone(), ..alone(&past) }),
+        ("machines", Shown { next: kinds.next.clone(), ..alone(&kinds) }),
         ("limits", alone(&limits::sample::limits())),
         ("sites", alone(&sites::sample::page())),
     ]

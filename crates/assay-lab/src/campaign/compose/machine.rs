@@ -17,6 +17,7 @@ pub fn machine_json(machine: &Machine, compilers: &[Compiler], cpu: usize) -> Va
         "host": machine.host,
         "cpu": machine.cpu,
         "cpu_id": machine.cpu_id,
+        "features": machine.features,
         "microcode": machine.microcode,
         "kernel": machine.kernel,
         "cpus": machine.cpus,

@@ -125,6 +125,8 @@ function forest(title, shown, margin, axis, also) {
         clip: true,
       });
     const lift = narrow ? 6 : 0;
+    // Beside a hollow point the solid one stands a little lower, alone in the middle.
+    const below = rows.some((row) => row.built) ? 5 : 0;
     const plot = Plot.plot({
       className: PLOT_CLASS,
       width,
@@ -141,8 +143,8 @@ function forest(title, shown, margin, axis, also) {
         Plot.ruleX([1], { stroke: "var(--ink)", clip: true }),
         bar("built", lift - 6, 1.2),
         Plot.dot(of("built"), { x: (/** @type {any} */ row) => row.built.ratio, y: "at", r: 4, dy: lift - 6, stroke: "var(--ink)", fill: "var(--paper)", clip: true }),
-        bar("code", lift + 5, 3),
-        Plot.dot(of("code"), { x: (/** @type {any} */ row) => row.code.ratio, y: "at", r: 5, dy: lift + 5, fill: (/** @type {any} */ row) => verdictColour(row.verdict), clip: true }),
+        bar("code", lift + below, 3),
+        Plot.dot(of("code"), { x: (/** @type {any} */ row) => row.code.ratio, y: "at", r: 5, dy: lift + below, fill: (/** @type {any} */ row) => verdictColour(row.verdict), clip: true }),
         Plot.text(rows, {
           y: "at",
           text: name,
@@ -173,19 +175,22 @@ function forest(title, shown, margin, axis, also) {
         y: sy.apply(row.at) + lift + dy,
         text: say(ratio, kind),
       });
-      return [...(row.code ? [spot(row.code, 5, "code")] : []), ...(row.built ? [spot(row.built, -6, "as built")] : [])];
+      return [...(row.code ? [spot(row.code, below, "code")] : []), ...(row.built ? [spot(row.built, -6, "as built")] : [])];
     });
     return { svg: plot, spots, x: sx };
   };
+  const built = shown().some((row) => row.built);
   const rows = () =>
     table(
-      ["compared", "verdict", "code effect", "as built", "as built says"],
-      shown().map((row) => [row.label, verdictMark(row), changed(row.code), changed(row.built), spoken(row.says ?? "")]),
+      ["compared", "verdict", "code effect", ...(built ? ["as built", "as built says"] : [])],
+      shown().map((row) => [row.label, verdictMark(row), changed(row.code), ...(built ? [changed(row.built), spoken(row.says ?? "")] : [])]),
       title,
     );
+  /** @type {[string, string][]} */
+  const ofBuilt = built ? [["hollow", "as built: one ordinary link"]] : [];
   const signs = legend([
     ["solid", "the code, over all placements"],
-    ["hollow", "as built: one ordinary link"],
+    ...ofBuilt,
     ["shade", `less than the minimum effect (${asked(margin)})`],
   ]);
   return chart({ title, see: "Left of the line takes less time, right of it more. What lies inside the shade is too small to matter.", legend: signs, draw, table: rows });

@@ -21,15 +21,74 @@ function historyParts(shown) {
   const worth = page.series.filter((/** @type {any} */ series) => series.kind !== "contrast_as_built" || series.changes.length > 0);
   const drawn = [...worth].sort((one, other) => Number(other.changes.length > 0) - Number(one.changes.length > 0)).slice(0, MOST_SERIES);
   const left = worth.length - drawn.length;
+  // Of machines with one run each there is nothing over time: their times stand in a table.
+  const once = page.machines.length > 1 && unique(page.runs.map((/** @type {any} */ run) => run.machine)).length === page.runs.length;
   return [
     page.gate ? gatePart(page) : null,
+    page.across?.length > 0 ? machinesPart(page) : null,
     page.alike.length > 0 || page.left_out.length > 0 ? alikePart(page) : null,
     told.length > 0 ? section("What changed", el("ul", { class: "found" }, ...told.map((/** @type {any} */ change) => el("li", {}, change.sentence)))) : null,
-    section("Over the runs", historyPickers(page, view), ...drawn.map((series) => seriesChart(page, series, view)), left > 0 ? el("p", {}, `${plural(left, "more chart")} left out; the table has them.`) : null),
-    section("Series", seriesTable(page)),
+    once ? timesPart(page) : section("Over the runs", historyPickers(page, view), ...drawn.map((series) => seriesChart(page, series, view)), left > 0 ? el("p", {}, `${plural(left, "more chart")} left out; the table has them.`) : null),
+    once ? null : section("Series", seriesTable(page)),
     section("Runs", runsTable(page)),
     shown.repeats ? section("How the newest was measured", repeat(shown), ...background(shown, "Files")) : null,
   ];
+}
+
+/** Contrasts that are drawn by machine; the table below has every one of them. */
+const MOST_ACROSS = 3;
+
+/** What each machine says, and what limits it. @param {any} page */
+function machinesPart(page) {
+  const differing = page.across.filter((/** @type {any} */ one) => one.disagree);
+  const drawn = (differing.length > 0 ? differing : page.across).slice(0, MOST_ACROSS);
+  const charts = drawn.map((/** @type {any} */ one) => {
+    const series = page.series[one.series];
+    const effects = one.said.map((/** @type {any} */ said) => {
+      const code = { ratio: said.ratio, lower: said.lower ?? said.ratio, upper: said.upper ?? said.ratio };
+      return { label: page.machines[said.machine].called, traits: {}, code, built: null, verdict: said.verdict, says: null, proven: false };
+    });
+    return forest(series.label, () => effects, page.minimum_effect, `time of ${series.variant}, relative to ${series.baseline}`, []);
+  });
+  return section("By machine", ...charts.slice(0, 1), machinesTable(page), ...charts.slice(1));
+}
+
+/** @param {any} page */
+function machinesTable(page) {
+  const said = (/** @type {any} */ one, /** @type {number} */ machine) => {
+    const found = one.said.find((/** @type {any} */ said) => said.machine === machine);
+    if (!found) return "not measured";
+    const text = found.verdict === "equivalent" ? "equivalent" : found.verdict === "undecided" ? `${change(found.ratio)}, undecided` : change(found.ratio);
+    return el("span", { class: `verdict ${found.verdict}` }, text);
+  };
+  const cycles = (/** @type {any} */ limits) => (limits?.misprediction_ns && limits.cycle_ns ? `, ${digits(Math.round(limits.misprediction_ns / limits.cycle_ns))} cycles` : "");
+  // What is short stands ahead of the contrasts: a table of many scrolls.
+  /** @type {[string, (machine: any, at: number) => string | Node][]} */
+  const columns = [
+    ["machine", (machine) => machine.called],
+    ["instructions", (machine) => machine.instructions ?? ""],
+    ["misprediction", ({ limits }) => (limits ? time(limits.misprediction_ns) + cycles(limits) : "")],
+    ["load from memory", ({ limits }) => (limits ? time(limits.memory_ns) : "")],
+    ...page.across.map((/** @type {any} */ one) => [page.series[one.series].label, (/** @type {any} */ _, /** @type {number} */ at) => said(one, at)]),
+    ["cycle", ({ limits }) => (limits ? time(limits.cycle_ns) : "")],
+    ["memory read", ({ limits }) => (limits?.memory_read ? `${digits(limits.memory_read)} GB/s` : "")],
+    ["caches", (machine) => machine.caches.join(", ")],
+  ];
+  const filled = columns.map(([head, of]) => ({ head, cells: page.machines.map(of) })).filter(({ cells }) => cells.some((/** @type {any} */ cell) => cell !== ""));
+  const rows = page.machines.map((/** @type {any} */ _, /** @type {number} */ at) => filled.map(({ cells }) => cells[at]));
+  return table(filled.map(({ head }) => head), rows, "What each machine says, and what limits it");
+}
+
+/** Times of machines that ran once each. @param {any} page */
+function timesPart(page) {
+  const times = page.series.filter((/** @type {any} */ series) => series.kind === "time");
+  if (times.length === 0) return null;
+  const of = (/** @type {any} */ series, /** @type {number} */ machine) => {
+    const point = series.points.find((/** @type {any} */ point) => page.runs[point.run].machine === machine);
+    return point ? time(point.value) : "not measured";
+  };
+  const rows = page.machines.map((/** @type {any} */ machine, /** @type {number} */ at) => [machine.called, ...times.map((/** @type {any} */ series) => of(series, at))]);
+  return section("Times of one unit", table(["machine", ...times.map((/** @type {any} */ series) => series.label)], rows, "Times of one unit on each machine"));
 }
 
 /** What can be chosen, where it would show anything else. @param {any} page @param {HistoryView} view */
