@@ -30,10 +30,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const SAMPLES: u64 = 4;
 /// What a visit costs beside its samples, seconds: waking a program, two messages, a context switch.
 const VISIT_SECONDS: f64 = 80e-6;
-/// The share of the budget left that the way to the next look may take.
-const LOOK_SHARE: f64 = 0.5;
-/// Rounds per rotation, at most: more tell nothing new, since rotations differ by more than their samples do.
-const MOST_ROUNDS: u32 = 8;
 
 /// More than a greeting or a debug line per process: a variant that prints in the measured function, bytes.
 const MUCH_OUTPUT: u64 = 64 * 1024;
@@ -50,6 +46,10 @@ struct RunningCampaign<'a, 's> {
     visit_seconds: f64,
     round: u32,
     measured_seconds: f64,
+    /// Those that were measured.
+    rotations: HashSet<u32>,
+    /// Rotations that the next level measures, where they are fewer than planned.
+    added: Option<u32>,
     core: &'a mut MeasuringCore,
     /// The store, where the variants are to be examined first.
     examined_in: Option<&'a Path>,
@@ -88,6 +88,8 @@ pub fn measure(
         visit_seconds: 0.0,
         round: rounds.last().map_or(0, |round| round.round + 1),
         measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum(),
+        rotations: rounds.iter().flat_map(|round| &round.rotations).copied().collect(),
+        added: None,
         core,
         examined_in,
     };
@@ -109,24 +111,19 @@ pub fn measure(
     };
     if let Some(first) = rounds_at(&rounds, &limits.levels, looks as usize).first() {
         // In the middle of a level: it goes on to where its first round said that it would go.
+        campaign.added = Some(first.rotations.len() as u32);
         let before = rounds.iter().filter(|round| round.round < first.round).map(seconds).sum();
         learn(&mut limits, looks as usize, before, seconds(first));
     }
     campaign.walk_levels(&mut limits, &mut done)
 }
 
-/// Rounds before a look: what half of the budget that is left allows, or before the `last` look all of it.
-pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u32 {
-    let share = if last { 1.0 } else { LOOK_SHARE };
-    let affordable = left_seconds.max(0.0) * share / round_seconds.max(1e-6);
-    (affordable.floor() as u32).clamp(1, MOST_ROUNDS)
-}
-
 /// Takes over what a round of a level takes, with `spent_seconds` measured before it.
 fn learn(limits: &mut StepLimits, level: usize, spent_seconds: f64, round_seconds: f64) {
     let last = level + 1 >= limits.levels.len();
     limits.round_seconds = round_seconds;
-    limits.rounds_per_level = rounds_per_level(limits.budget_seconds - spent_seconds, round_seconds, last);
+    limits.rounds_per_level =
+        steps::rounds_per_level(limits.budget_seconds - spent_seconds, round_seconds, last);
 }
 
 /// Rotations at each look.
@@ -162,7 +159,7 @@ impl RunningCampaign<'_, '_> {
                     let (ledger, id) = (self.scene.ledger, self.scene.campaign.id);
                     let look = LookOfPlan { look: looks, looks: limits.levels.len() as u32 };
                     let judged = judge::judge(self.prepared, ledger, id, look)?;
-                    if steps::measures_again(done, limits, judged.lacks_rotations(), MOST_ROUNDS) {
+                    if steps::measures_again(done, limits, judged.lacks_rotations(), steps::MOST_ROUNDS) {
                         if let Some(stopped) =
                             self.one_round(done.looks as usize, &mut level, limits, done)?
                         {
@@ -171,7 +168,7 @@ impl RunningCampaign<'_, '_> {
                         continue;
                     }
                     let (undecided, contrasts) = (judged.undecided(), judged.contrasts());
-                    let rotations = limits.levels[done.looks as usize];
+                    let rotations = self.rotations.len() as u32;
                     ledger.put_look(id, rotations, contrasts - undecided, contrasts)?;
                     self.scene.tell(Event::Look {
                         rotations,
@@ -180,8 +177,7 @@ impl RunningCampaign<'_, '_> {
                     });
                     *done =
                         DoneSoFar { looks, undecided: Some(undecided), rounds_at_level: 0, ..done.clone() };
-                    limits.round_seconds =
-                        self.next_round_seconds(limits, looks as usize, judged.open_cells());
+                    limits.round_seconds = self.plan_next_level(limits, looks as usize, judged.open_cells());
                     self.open = OpenCells::after(self.prepared, &judged);
                     end(level.take(), self.scene);
                 }
@@ -236,7 +232,8 @@ impl RunningCampaign<'_, '_> {
         done: &DoneSoFar,
     ) -> Result<Option<MeasuredLevel>> {
         let from = if index == 0 { 0 } else { limits.levels[index - 1] };
-        let rotations: Vec<u32> = (from..limits.levels[index]).collect();
+        let planned = limits.levels[index] - from;
+        let rotations: Vec<u32> = (from..from + self.added.unwrap_or(planned).min(planned)).collect();
         let open = &self.open;
         let groups: Vec<BuildGroup> =
             self.placements.groups().into_iter().filter(|group| open.has_group(*group)).collect();
@@ -291,12 +288,16 @@ impl RunningCampaign<'_, '_> {
         Ok(Some(MeasuredLevel { index, rotations, started, blocks }))
     }
 
-    /// What a round of the next level should take: fewer cells, over other rotations.
-    fn next_round_seconds(&self, limits: &StepLimits, level: usize, cells: usize) -> f64 {
+    /// Chooses the rotations of the next level; returns what a round of it should take: fewer cells, over other rotations.
+    fn plan_next_level(&mut self, limits: &StepLimits, level: usize, cells: usize) -> f64 {
         let Some(&until) = limits.levels.get(level) else { return 0.0 };
-        let placements =
-            (until - limits.levels[level - 1]) as usize * self.prepared.experiment.placement.phases.len();
-        (cells * placements) as f64 * self.visit_seconds
+        let placements = self.prepared.experiment.placement.phases.len();
+        let rotation_seconds = (cells * placements) as f64 * self.visit_seconds;
+        let share = steps::share_of_budget(level + 1 >= limits.levels.len());
+        let seconds = (limits.budget_seconds - self.measured_seconds) * share;
+        let added = steps::added(until - limits.levels[level - 1], seconds, rotation_seconds);
+        self.added = Some(added);
+        f64::from(added) * rotation_seconds
     }
 
     /// Has every cell of a level failed?
@@ -464,6 +465,7 @@ impl RunningCampaign<'_, '_> {
             elapsed_ns: outcome.elapsed.as_nanos() as u64,
         };
         self.scene.ledger.put_round(self.scene.campaign.id, &round, &samples)?;
+        self.rotations.extend(&level.rotations);
         self.round += 1;
         self.measured_seconds += outcome.elapsed.as_secs_f64();
         let visits: usize = level.blocks.iter().map(|block| block.subjects.len()).sum();

@@ -2,7 +2,7 @@
 
 use super::inputs::{InputPlaces, bytes_of, kept_in};
 use super::prepare::Outline;
-use super::{compose, measure, usage};
+use super::{compose, steps, usage};
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_linux::machine::Machine;
@@ -123,7 +123,7 @@ impl WorkAhead {
         let visit = |(shown, spec)| VISIT_SECONDS + beside_samples_seconds(shown, spec, last_level);
         let visit_seconds: f64 = inputs.iter().zip(&experiment.inputs).map(visit).sum();
         let round_seconds = self.visits as f64 * visit_seconds;
-        let rounds = measure::rounds_per_level(
+        let rounds = steps::rounds_per_level(
             experiment.budget_seconds,
             round_seconds,
             experiment.placement.max_rotations <= experiment.placement.rotations,

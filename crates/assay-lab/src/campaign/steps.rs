@@ -75,6 +75,36 @@ pub fn next(done: &DoneSoFar, limits: &StepLimits) -> CampaignStep {
     }
 }
 
+/// Rounds per rotation, at most: more tell nothing new, since rotations differ by more than their samples do.
+pub const MOST_ROUNDS: u32 = 8;
+/// The share of the budget left that the way to the next look may take.
+const LOOK_SHARE: f64 = 0.5;
+/// Visits of a placement of which one at the least has the core for itself nearly always.
+const ENOUGH_VISITS: u32 = 3;
+/// Rotations that a look adds at the least, where so many are planned.
+const LEAST_ADDED: u32 = 2;
+
+/// Rounds before a look: what half of the budget that is left allows, or before the `last` look all of it. Of few rounds so many as
+/// visit each placement often enough, if the whole budget allows it: more rotations that are visited once would say less.
+pub fn rounds_per_level(left_seconds: f64, round_seconds: f64, last: bool) -> u32 {
+    let affordable = |share: f64| (left_seconds.max(0.0) * share / round_seconds.max(1e-6)).floor() as u32;
+    affordable(share_of_budget(last)).max(affordable(1.0).min(ENOUGH_VISITS)).clamp(1, MOST_ROUNDS)
+}
+
+/// The part of the budget left that a level may take: all of it before the last look.
+pub fn share_of_budget(last: bool) -> f64 {
+    if last { 1.0 } else { LOOK_SHARE }
+}
+
+/// Rotations that the next look adds: those planned, or as many of them as can be visited often enough in so many seconds, of which
+/// one visit of a rotation takes `rotation_seconds`.
+///
+/// A placement that is visited once is spoilt where that visit was disturbed; of three visits the undisturbed samples are found.
+pub fn added(planned: u32, seconds: f64, rotation_seconds: f64) -> u32 {
+    let visited_often = seconds.max(0.0) / (f64::from(ENOUGH_VISITS) * rotation_seconds.max(1e-9));
+    planned.min((visited_often as u32).max(LEAST_ADDED))
+}
+
 /// Rounds that tell how much rounds differ: of two or three, an interval knows little and is wide.
 const ENOUGH_ROUNDS: u32 = 4;
 
@@ -97,6 +127,23 @@ mod tests {
 
     fn limits() -> StepLimits {
         StepLimits { levels: looks(8, 32), rounds_per_level: 2, budget_seconds: 60.0, round_seconds: 5.0 }
+    }
+
+    #[test]
+    fn a_level_takes_half_of_what_is_left_but_visits_each_placement_thrice_if_all_of_it_allows_that() {
+        assert_eq!(rounds_per_level(60.0, 5.0, false), 6);
+        assert_eq!(rounds_per_level(60.0, 1.0, false), MOST_ROUNDS);
+        assert_eq!((rounds_per_level(4.0, 1.2, false), rounds_per_level(4.0, 1.5, false)), (3, 2));
+        assert_eq!((rounds_per_level(4.0, 9.0, false), rounds_per_level(-1.0, 1.0, true)), (1, 1));
+        assert_eq!(rounds_per_level(10.0, 2.0, true), 5);
+    }
+
+    #[test]
+    fn a_look_adds_only_rotations_that_are_visited_often_enough() {
+        assert_eq!(added(9, 100.0, 0.1), 9, "all that are planned");
+        assert_eq!(added(9, 1.6, 0.1), 5);
+        assert_eq!(added(9, 0.1, 0.1), 2);
+        assert_eq!((added(1, 0.0, 0.1), added(9, 1.0, 0.0)), (1, 9));
     }
 
     #[test]
