@@ -6,6 +6,7 @@ use super::round::{InputPlan, VisitBench};
 use super::worker::{VisitRequest, Visited};
 use assay_pure::experiment::CacheState;
 use assay_pure::protocol::CallUsage;
+use assay_pure::stats::quantile::{MAD_TO_SIGMA, mad, median};
 use std::time::Instant;
 
 /// A sample's aim, nanoseconds: short enough to fit between the gaps that other work cuts into a pinned core, long
@@ -28,6 +29,9 @@ const WATCHED_VISITS: u64 = 3;
 const SETTLED: f64 = 1.01;
 /// On a noisy machine that cannot be seen; up to this much is then taken for noise, if the later samples scatter so.
 const SETTLED_IN_NOISE: f64 = 1.03;
+/// The quarter before the last may take so much more than the last one; up to the second if samples scatter so.
+const STILL_FALLS: f64 = 0.005;
+const MOST_STILL_FALLS: f64 = 0.02;
 
 /// Calls per sample for the times of one call that the cells of one input were seen to take, nanoseconds.
 ///
@@ -45,23 +49,42 @@ pub fn iterations(call_ns: &[f64]) -> u64 {
 }
 
 /// After how many samples a cell has settled, from the ratios of cold to warm samples of several watched visits: the
-/// first position at which the median ratio, and that of the next position, are within 1 %, or within what the later
-/// half of the positions scatters by. None: not within them.
+/// first position at which the median ratio, and that of the next position, are within 1 % of where the visits end, or
+/// within what neighbouring positions scatter by. None: the ratios still fall, or the end itself is no warm sample.
 ///
-/// Cold and warm samples are of the same windows, so what differs between windows is not mistaken for warming up.
+/// Cold and warm samples are of the same windows, so what differs between windows is not mistaken for warming up. Each
+/// visit is held against its own end: on a noisy machine whole visits differ by 10 %, which says nothing of warming up.
 pub fn settled(visits: &[Vec<f64>]) -> Option<usize> {
     let positions = visits.iter().map(Vec::len).min().unwrap_or(0);
+    let end = positions - (positions / 4).max(1).min(positions);
+    let last =
+        |visit: &Vec<f64>| middle(&visit[end..positions]).or_else(|| middle(visit)).unwrap_or(f64::NAN);
+    let ends: Vec<f64> = visits.iter().map(last).collect();
+    if ends.iter().all(|ratio| ratio.is_nan() || *ratio > SETTLED_IN_NOISE) {
+        return None;
+    }
     let level = |position: usize| {
-        let ratios: Vec<f64> =
-            visits.iter().map(|visit| visit[position]).filter(|ratio| ratio.is_finite()).collect();
-        assay_pure::stats::quantile::median(&ratios).unwrap_or(f64::INFINITY)
+        let ratios: Vec<f64> = visits.iter().zip(&ends).map(|(visit, end)| visit[position] / end).collect();
+        middle(&ratios).unwrap_or(f64::INFINITY)
     };
     let levels: Vec<f64> = (0..positions).map(level).collect();
     let later = &levels[positions / 2..];
-    let scatter = assay_pure::stats::quantile::mad(later).unwrap_or(0.0);
-    let centre = assay_pure::stats::quantile::median(later).unwrap_or(1.0);
-    let most = (centre + 3.0 * scatter).clamp(SETTLED, SETTLED_IN_NOISE);
+    let steps = later.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| step.is_finite());
+    let steps: Vec<f64> = steps.collect();
+    // Of a step that is the difference of two positions.
+    let scatter = mad(&steps).unwrap_or(0.0) * MAD_TO_SIGMA / std::f64::consts::SQRT_2;
+    let before = middle(&levels[positions / 2..end]).unwrap_or(1.0);
+    if before > 1.0 + (1.5 * scatter).clamp(STILL_FALLS, MOST_STILL_FALLS) {
+        return None;
+    }
+    let most = (1.0 + 3.0 * scatter).clamp(SETTLED, SETTLED_IN_NOISE);
     (0..positions.saturating_sub(1)).find(|&start| levels[start] <= most && levels[start + 1] <= most)
+}
+
+/// The median of those that are known.
+fn middle(ratios: &[f64]) -> Option<f64> {
+    let finite: Vec<f64> = ratios.iter().copied().filter(|ratio| ratio.is_finite()).collect();
+    median(&finite)
 }
 
 /// How the calls on an input are to be made, and how many a sample may have.
@@ -560,6 +583,25 @@ mod tests {
     fn takes_a_noisy_machine_for_what_it_is() {
         let noisy = vec![vec![1.5, 1.02, 0.99, 1.015, 1.0, 1.02, 0.98, 1.01]];
         assert_eq!(settled(&noisy), Some(1));
+    }
+
+    #[test]
+    fn visits_of_another_speed_as_a_whole_say_nothing_of_warming_up() {
+        let shape = [1.004, 0.998, 1.003, 0.999, 1.002, 0.997, 1.0, 1.001];
+        let flat = [0.91, 1.06, 1.08].map(|speed| shape.map(|ratio| ratio * speed).to_vec());
+        assert_eq!(settled(&flat), Some(0));
+        let warming = [1.2, 1.05, 1.004, 0.998, 1.002, 0.997, 1.0, 1.001];
+        let warming = [0.91, 1.06, 1.08].map(|speed| warming.map(|ratio| ratio * speed).to_vec());
+        assert_eq!(settled(&warming), Some(2));
+    }
+
+    #[test]
+    fn what_still_falls_where_the_visits_end_has_not_settled_however_fast_they_are() {
+        let falling = [1.10, 1.09, 1.08, 1.07, 1.06, 1.05, 1.03, 1.02];
+        let falling = [0.9, 0.95, 1.0].map(|speed| falling.map(|ratio| ratio * speed).to_vec());
+        assert_eq!(settled(&falling), None);
+        // Slower than the same windows once more, from first to last, and in every visit.
+        assert_eq!(settled(&vec![vec![1.05; 8]; 3]), None);
     }
 
     #[test]
