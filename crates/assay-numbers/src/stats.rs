@@ -3,6 +3,7 @@
 //! Nothing here knows of variants, inputs or placements; those words belong to `verdict`.
 
 pub mod components;
+pub mod disturbed;
 pub mod foresight;
 pub mod interval;
 pub mod mann_whitney;

@@ -35,6 +35,7 @@ pub mod profile;
 mod reasons;
 pub mod same_code;
 pub mod twin;
+pub mod undisturbed;
 mod wording;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! From the samples of a contrast to one ratio per rotation, and from those to the code effect.
 
 use super::observed::{Observation, ObservedContrast, PairAt};
+use super::undisturbed;
 use crate::stats::StatsError;
 use crate::stats::paired::{Keyed, PlacementComparison, by_round, compare};
 use crate::stats::rotation::{Effect, RotationRatio, rotation_ratio, weights};
@@ -17,30 +18,35 @@ pub struct CodeObservations {
     pub incomplete: usize,
     /// Placements (phases of complete rotations) used.
     pub placements: usize,
-    /// The fewest pairs at any placement used; 0: somewhere only the medians of both sides could be compared.
+    /// The fewest pairs at any placement used, disturbed ones included; 0: somewhere only the medians of both sides could be compared.
     pub fewest_pairs: usize,
+    /// The part of the samples that was left out as somebody disturbed them.
+    pub disturbed: f64,
     /// What the rounds add to the error, where there are two at the least.
     pub rounds: Option<RoundError>,
 }
 
-/// Reduces a contrast's rotations.
+/// Reduces a contrast's rotations, without the samples that somebody disturbed.
 ///
 /// A rotation counts when it has as many phases as the richest one and every phase could be compared: a mean over
 /// fewer phases would bring the offset effect back in.
 pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
-    let full = contrast.rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
-    let mut order: Vec<_> = contrast.rotations.iter().collect();
-    order.sort_by_key(|rotation| rotation.rotation);
+    let undisturbed = undisturbed::of(contrast);
+    let rotations = undisturbed.as_ref().map_or(&contrast.rotations, |left| &left.rotations);
+    let full = rotations.iter().map(|rotation| rotation.phases.len()).max().unwrap_or(0);
+    let mut order: Vec<_> = rotations.iter().zip(&contrast.rotations).collect();
+    order.sort_by_key(|(rotation, _)| rotation.rotation);
     let mut found = CodeObservations {
         ratios: Vec::new(),
         numbers: Vec::new(),
         incomplete: 0,
         placements: 0,
         fewest_pairs: usize::MAX,
+        disturbed: undisturbed.as_ref().map_or(0.0, |left| left.left_out),
         rounds: None,
     };
     let mut rounds: Vec<Vec<ByRound>> = Vec::new();
-    for rotation in order {
+    for (rotation, whole) in order {
         let compared: Result<Vec<PlacementComparison>, StatsError> =
             rotation.phases.iter().map(compare_at).collect();
         let complete = compared.ok().filter(|phases| phases.len() == full);
@@ -48,7 +54,7 @@ pub fn observe(contrast: &ObservedContrast) -> CodeObservations {
             Some(ratio) => {
                 let phases = complete.unwrap_or_default();
                 found.placements += phases.len();
-                let pairs = phases.iter().map(|phase| phase.pairs).min().unwrap_or(0);
+                let pairs = whole.phases.iter().map(undisturbed::pairs).min().unwrap_or(0);
                 found.fewest_pairs = found.fewest_pairs.min(pairs);
                 found.ratios.push(ratio);
                 found.numbers.push(rotation.rotation);

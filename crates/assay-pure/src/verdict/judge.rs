@@ -20,7 +20,7 @@ use super::twin::{TwinControl, TwinVerdict, downgrade, twin_control};
 use crate::stats::StatsError;
 use crate::stats::moderation::MIN_CONTRASTS;
 use crate::stats::rotation::Effect;
-use crate::words::{plural, sentence};
+use crate::words::{self, plural, sentence};
 
 /// Rotations beyond which an answer is called out of reach.
 pub const ROTATION_LIMIT: u32 = 10_000;
@@ -29,6 +29,9 @@ const LEAST_COMPLETE: f64 = 0.05;
 
 /// Pairs per placement below which it is noted: with four, two spoilt samples carry the median.
 pub const FEW_PAIRS: usize = 8;
+
+/// Above this part of disturbed samples the reader is told.
+const MUCH_DISTURBED: f64 = 0.1;
 
 /// Rounds below which it is told when there are too few contrasts to borrow from.
 pub const FEW_ROUNDS: f64 = 4.0;
@@ -249,6 +252,14 @@ fn notes(drafts: &[Draft], twin: &TwinControl) -> Vec<String> {
     let mut notes = Vec::new();
     if twin.verdict == TwinVerdict::Undecided && !drafts.is_empty() {
         notes.push(twin.statement.clone());
+    }
+    let disturbed = drafts.iter().map(|draft| draft.observations.disturbed).sum::<f64>();
+    let disturbed = disturbed / drafts.len().max(1) as f64;
+    if disturbed > MUCH_DISTURBED {
+        notes.push(format!(
+            "{} of the samples took longer than the others of their code at the same place, and were left out: something else ran beside them.",
+            words::fraction(disturbed)
+        ));
     }
     let incomplete: usize = drafts.iter().map(|draft| draft.observations.incomplete).sum();
     if incomplete > 0 {

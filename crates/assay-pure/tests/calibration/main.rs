@@ -91,6 +91,30 @@ fn visits_that_were_left_out_do_not_break_the_promise() {
 
 #[test]
 #[ignore = "slow lane"]
+fn somebody_who_is_busy_unseen_does_not_break_the_promise() {
+    println!("{}", Tally::header());
+    let effects = vec![0.0, 0.0, by(2.0), by(-2.0), by(3.0), by(-3.0)];
+    for (busy, rounds, groups, candidates, campaigns) in [
+        ((0.2, 0.1), 4, 16, 3, 60),
+        ((0.4, 0.1), 4, 16, 3, 60),
+        ((0.4, 0.1), 8, 1, 1, 1000),
+        ((0.6, 0.1), 8, 1, 1, 1000),
+        ((0.4, 0.3), 8, 1, 1, 1000),
+        ((0.4, 0.1), 3, 1, 1, 1000),
+    ] {
+        let model = Model { rounds, busy, groups, candidates, effects: effects.clone(), ..Model::default() };
+        let tally = simulate(&model, campaigns, 23, MINIMUM_EFFECT);
+        let (share, slowed) = (100.0 * busy.0, 100.0 * busy.1);
+        report(&format!("{share} % busy by {slowed} %, {rounds} rounds, {}", groups * candidates), &tally);
+        assert!(tally.false_difference_rate() <= 0.01);
+        assert!(tally.family_error_rate() <= 0.05);
+        assert!(tally.coverage() >= 0.93);
+        assert_eq!(tally.wrong_sign, 0);
+    }
+}
+
+#[test]
+#[ignore = "slow lane"]
 fn a_spread_far_above_the_margin_does_not_break_the_promise() {
     println!("{}", Tally::header());
     for (groups, candidates, campaigns) in [(1, 1, 2000), (1, 3, 700), (16, 3, 60)] {

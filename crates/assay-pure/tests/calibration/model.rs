@@ -82,6 +82,8 @@ pub struct Model {
     pub samples: u32,
     /// Probability that a sample is interrupted and nobody notices.
     pub outliers: f64,
+    /// The share of visits beside which somebody is busy, unseen, and by how much he slows samples (ln, mean).
+    pub busy: (f64, f64),
     /// The share of visits that are left out, drawn for each round from this range.
     pub lost: (f64, f64),
     /// Rotations measured together in the same rounds, at each look.
@@ -101,6 +103,7 @@ impl Default for Model {
             rounds: 2,
             samples: 4,
             outliers: 0.05,
+            busy: (0.0, 0.0),
             lost: (0.0, 0.0),
             batches: vec![8, 4, 4, 8, 8],
         }
@@ -301,10 +304,22 @@ impl Model {
                 continue;
             }
             let visit = level + function.by_round[round as usize] + VISIT_SD * dice.normal();
+            // He comes and goes: most samples of such a visit feel him, and a few of the others.
+            let is_busy = self.busy.0 > 0.0 && dice.uniform() < self.busy.0;
+            let felt = if self.busy.0 == 0.0 {
+                0.0
+            } else if is_busy {
+                0.7
+            } else {
+                0.1
+            };
             for (index, shared) in common[round as usize].iter().enumerate() {
                 let mut log = visit + shared + SAMPLE_SD * dice.normal();
                 if dice.uniform() < self.outliers {
                     log += (0.2 + dice.exponential(0.2)).ln_1p();
+                }
+                if felt > 0.0 && dice.uniform() < felt {
+                    log += dice.exponential(self.busy.1);
                 }
                 samples.push(Observation { round, index: index as u32, ns_per_unit: log.exp() });
             }
