@@ -122,6 +122,31 @@ fn a_slower_benchmark_is_found_alone_and_fails_the_gate() {
 }
 
 #[test]
+fn revisions_are_compared_on_another_machine_as_on_this_one() {
+    let Some(project) = Project::new() else { return };
+    project.commit("slow", "x * x + 7", 21, "");
+    let (here, _) = project.page(&["main", "slow"]);
+    crate::shards::with_hosts_in(project.0.path(), "");
+    let ran = project.compare(&["--on", "ssh:hosts.toml", "--per", "zen3", "main", "slow"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", told(&ran));
+    assert!(told(&ran).contains("zen3"), "{}", told(&ran));
+    let shown = project.assay(&["--show", "--json", "-"]);
+    let there: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_ne!(there["comparison"], here["comparison"], "it is another one");
+    let said = |page: &Value| {
+        let ratio = |name| benchmark(page, name)["code"]["ratio"].clone();
+        let verdict = |name| benchmark(page, name)["verdict"].clone();
+        ["same", "other"].map(|name| (verdict(name), ratio(name)))
+    };
+    assert_eq!(said(&there), said(&here));
+    assert_eq!(there["sides"][0]["revision"], here["sides"][0]["revision"]);
+    // Nothing is left beside the user's tree but what assay keeps.
+    let worktrees =
+        Command::new("git").current_dir(project.0.path()).args(["worktree", "list"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&worktrees.stdout).lines().count(), 1);
+}
+
+#[test]
 fn the_working_tree_is_compared_and_left_as_it_is() {
     let Some(project) = Project::new() else { return };
     let changed =

@@ -9,7 +9,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 fn script(lab: &Lab, name: &str, text: &str) -> PathBuf {
-    let file = lab.file(name);
+    script_in(&lab.file(""), name, text)
+}
+
+fn script_in(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let file = folder.join(name);
     std::fs::write(&file, format!("#!/bin/sh\n{text}\n")).expect("a script");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("it can run");
     file
@@ -17,12 +21,17 @@ fn script(lab: &Lab, name: &str, text: &str) -> PathBuf {
 
 /// Two hosts of two kinds; what is said of the first one goes into the list.
 fn with_hosts(lab: &Lab, first: &str) {
-    let ssh = script(lab, "ssh", "shift\nexec sh -c \"$1\"");
+    with_hosts_in(&lab.file(""), first);
+}
+
+/// The same in a folder that is no experiment's.
+pub fn with_hosts_in(folder: &Path, first: &str) {
+    let ssh = script_in(folder, "ssh", "shift\nexec sh -c \"$1\"");
     let text = format!(
         "ssh = \"{}\"\n[[host]]\nname = \"h1\"\nkind = \"zen3\"\n{first}\n[[host]]\nname = \"h2\"\nkind = \"skylake\"\n",
         ssh.display()
     );
-    std::fs::write(lab.file("hosts.toml"), text).expect("a list of hosts");
+    std::fs::write(folder.join("hosts.toml"), text).expect("a list of hosts");
 }
 
 fn on(lab: &Lab, words: &[&str]) -> Running {
@@ -89,6 +98,37 @@ fn parts_by_input_leave_in_one_ledger_what_an_undivided_campaign_leaves() {
     assert_eq!(parts.column(confidence), ["0.975 2.5"]);
     assert_eq!(parts.count("SELECT count(*) FROM campaign"), 2);
     parts.assert_ledger_is_whole();
+}
+
+#[test]
+fn parts_by_compiler_are_a_campaign_each_and_what_compares_compilers_is_refused() {
+    let program = "#include \"good.c\"\n";
+    let Some(lab) = Lab::with_program(program, &["plain", "backward"]) else { return };
+    if Command::new("clang").arg("--version").output().is_err() {
+        println!("skipped: there is no clang");
+        return;
+    }
+    lab.edit(|text| text.replace("[\"gcc\"]", "[\"gcc\", \"clang\"]").replace("-Og", "-O1"));
+    with_hosts(&lab, "");
+    let words = ["--per", "zen3", "--shard-by", "compiler"];
+    on(&lab, &words).wait().assert_code(0);
+    let compilers = |campaign: &str| {
+        let sql = format!("SELECT DISTINCT compiler FROM process WHERE campaign IN ({campaign}) ORDER BY 1");
+        lab.column(&sql)
+    };
+    let both = compilers("SELECT id FROM campaign");
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert_eq!(lab.count("SELECT count(*) FROM campaign"), 2);
+    let (first, second) =
+        (compilers("SELECT min(id) FROM campaign"), compilers("SELECT max(id) FROM campaign"));
+    assert_eq!([first, second].concat().len(), 2, "each part has one compiler");
+    assert_eq!(lab.column("SELECT DISTINCT '' || (spec ->> 'confidence') FROM campaign"), ["0.975"]);
+    lab.assert_ledger_is_whole();
+    lab.edit(|text| text + "\n[contrasts]\nalong = [\"variant\", \"compiler\"]\n");
+    let refused = on(&lab, &words).wait();
+    refused.assert_code(2);
+    refused.assert_errors(&["which must be measured on one machine; use --shard-by input"]);
+    assert_eq!(lab.count("SELECT count(*) FROM campaign"), 2);
 }
 
 #[test]
@@ -225,7 +265,8 @@ fn a_machine_with_another_version_is_refused_with_its_reason_and_the_other_measu
 fn a_comparison_and_a_sweep_are_handed_to_other_machines() {
     let Some(lab) = Lab::with_program("#include \"good.c\"\n", &["plain", "backward"]) else { return };
     with_hosts(&lab, "");
-    let words = ["--on", "ssh:hosts.toml", "--per", "zen3", "--budget", "1"];
+    // More than it takes, also where somebody else is on the processors.
+    let words = ["--on", "ssh:hosts.toml", "--per", "zen3", "--budget", "6"];
     let commands = ["--", "sh -c 'echo a'", "sh -c 'echo b'"];
     let refused = on(&lab, &["--json", "-"]).wait();
     refused.assert_code(2);

@@ -285,6 +285,35 @@ fn revisions_are_built_beside_the_users_tree() {
 }
 
 #[test]
+fn a_diary_of_revisions_is_measured_on_another_machine() {
+    let file = HEAD.to_owned()
+        + "count = false\n[[stages]]\nname = \"old\"\nrevision = \"v1\"\n[[stages]]\nname = \"now\"\n";
+    let Some(project) = Project::new(&file) else { return };
+    let program = |time: &str| PROGRAM.replace("TIME", time);
+    project.git(&["init", "--quiet", "--initial-branch=main"]);
+    project.write("bench.c", &program("300"));
+    project.git(&["add", "bench.c"]);
+    project.git(&["commit", "--quiet", "-m", "one"]);
+    project.git(&["tag", "v1"]);
+    project.write("bench.c", &program("100"));
+    crate::shards::with_hosts_in(project.path(), "");
+    let assay = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        command.current_dir(project.path()).args(words).env("COLUMNS", "100").output().unwrap()
+    };
+    let words = ["stages", "STAGES.toml", "--plugin", "none", "--on", "ssh:hosts.toml", "--per", "zen3"];
+    let ran = assay(&words);
+    assert_eq!(ran.status.code(), Some(0), "{}", told(&ran));
+    let shown = assay(&["report", "--json", "-"]);
+    let page: Value =
+        serde_json::from_slice(&shown.stdout).unwrap_or_else(|error| panic!("{error}: {}", told(&shown)));
+    assert_eq!(page["entrants"][0]["revision"].as_str().map(str::len), Some(40));
+    let ratio = step(&page, "now", "alloc", "before")["time"]["code"]["ratio"].as_f64().unwrap();
+    assert!((ratio - 1.0 / 3.0).abs() < 1e-6, "{ratio}");
+    assert_eq!(std::fs::read_to_string(project.path().join("bench.c")).unwrap(), program("100"));
+}
+
+#[test]
 fn mistakes_of_the_file_are_told_at_their_place() {
     let file = HEAD.to_owned() + &stages(&[("a", "-DTIME=300")]);
     let Some(project) = Project::new(&file) else { return };
