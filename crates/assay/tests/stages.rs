@@ -262,23 +262,36 @@ fn what_is_of_another_machine_or_input_is_refused_unless_asked_for() {
     assert_eq!(page["sessions"].as_array().unwrap().len(), 2);
 }
 
-#[test]
-fn revisions_are_built_beside_the_users_tree() {
+/// A diary of a tagged revision and of the working tree, which is three times as fast.
+fn old_and_now() -> Option<(Project, String)> {
     let file = HEAD.to_owned()
         + "count = false\n[[stages]]\nname = \"old\"\nrevision = \"v1\"\n[[stages]]\nname = \"now\"\n";
-    let Some(project) = Project::new(&file) else { return };
-    let program = |time: &str| PROGRAM.replace("TIME", time);
+    let project = Project::new(&file)?;
     project.git(&["init", "--quiet", "--initial-branch=main"]);
-    project.write("bench.c", &program("300"));
+    project.write("bench.c", &taking("300"));
     project.git(&["add", "bench.c"]);
     project.git(&["commit", "--quiet", "-m", "one"]);
     project.git(&["tag", "v1"]);
-    project.write("bench.c", &program("100"));
-    let page = project.page(&["STAGES.toml"], 0);
+    project.write("bench.c", &taking("100"));
+    Some((project, file))
+}
+
+fn taking(time: &str) -> String {
+    PROGRAM.replace("TIME", time)
+}
+
+/// The revision was built, the step from it is what was planted, and the user's file is as it was.
+fn assert_old_and_now(project: &Project, page: &Value) {
     assert_eq!(page["entrants"][0]["revision"].as_str().map(str::len), Some(40));
-    let ratio = step(&page, "now", "alloc", "before")["time"]["code"]["ratio"].as_f64().unwrap();
+    let ratio = step(page, "now", "alloc", "before")["time"]["code"]["ratio"].as_f64().unwrap();
     assert!((ratio - 1.0 / 3.0).abs() < 1e-6, "{ratio}");
-    assert_eq!(std::fs::read_to_string(project.path().join("bench.c")).unwrap(), program("100"));
+    assert_eq!(std::fs::read_to_string(project.path().join("bench.c")).unwrap(), taking("100"));
+}
+
+#[test]
+fn revisions_are_built_beside_the_users_tree() {
+    let Some((project, file)) = old_and_now() else { return };
+    assert_old_and_now(&project, &project.page(&["STAGES.toml"], 0));
     project.write("STAGES.toml", &file.replace("\"v1\"", "\"v9\""));
     let wrong = project.assay(&["STAGES.toml", "--plugin", "none"]);
     assert!(told(&wrong).contains("`v9` is not a commit"), "{}", told(&wrong));
@@ -286,16 +299,7 @@ fn revisions_are_built_beside_the_users_tree() {
 
 #[test]
 fn a_diary_of_revisions_is_measured_on_another_machine() {
-    let file = HEAD.to_owned()
-        + "count = false\n[[stages]]\nname = \"old\"\nrevision = \"v1\"\n[[stages]]\nname = \"now\"\n";
-    let Some(project) = Project::new(&file) else { return };
-    let program = |time: &str| PROGRAM.replace("TIME", time);
-    project.git(&["init", "--quiet", "--initial-branch=main"]);
-    project.write("bench.c", &program("300"));
-    project.git(&["add", "bench.c"]);
-    project.git(&["commit", "--quiet", "-m", "one"]);
-    project.git(&["tag", "v1"]);
-    project.write("bench.c", &program("100"));
+    let Some((project, _)) = old_and_now() else { return };
     crate::shards::with_hosts_in(project.path(), "");
     let assay = |words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
@@ -305,12 +309,9 @@ fn a_diary_of_revisions_is_measured_on_another_machine() {
     let ran = assay(&words);
     assert_eq!(ran.status.code(), Some(0), "{}", told(&ran));
     let shown = assay(&["report", "--json", "-"]);
-    let page: Value =
+    let page =
         serde_json::from_slice(&shown.stdout).unwrap_or_else(|error| panic!("{error}: {}", told(&shown)));
-    assert_eq!(page["entrants"][0]["revision"].as_str().map(str::len), Some(40));
-    let ratio = step(&page, "now", "alloc", "before")["time"]["code"]["ratio"].as_f64().unwrap();
-    assert!((ratio - 1.0 / 3.0).abs() < 1e-6, "{ratio}");
-    assert_eq!(std::fs::read_to_string(project.path().join("bench.c")).unwrap(), program("100"));
+    assert_old_and_now(&project, &page);
 }
 
 #[test]
