@@ -29,7 +29,7 @@ const WATCHED_VISITS: u64 = 3;
 const SETTLED: f64 = 1.01;
 /// On a noisy machine that cannot be seen; up to this much is then taken for noise, if the later samples scatter so.
 const SETTLED_IN_NOISE: f64 = 1.03;
-/// The quarter before the last may take so much more than the last one; up to the second if samples scatter so.
+/// The third quarter of a visit may take this much longer than the last; up to [`MOST_STILL_FALLS`] if samples scatter that much.
 const STILL_FALLS: f64 = 0.005;
 const MOST_STILL_FALLS: f64 = 0.02;
 
@@ -53,7 +53,7 @@ pub fn iterations(call_ns: &[f64]) -> u64 {
 /// within what neighbouring positions scatter by. None: the ratios still fall, or the end itself is no warm sample.
 ///
 /// Cold and warm samples are of the same windows, so what differs between windows is not mistaken for warming up. Each
-/// visit is held against its own end: on a noisy machine whole visits differ by 10 %, which says nothing of warming up.
+/// visit is compared with its own end: on a noisy machine whole visits differ by 10 %, and that is no warm-up.
 pub fn settled(visits: &[Vec<f64>]) -> Option<usize> {
     let positions = visits.iter().map(Vec::len).min().unwrap_or(0);
     let end = positions - (positions / 4).max(1).min(positions);
