@@ -21,6 +21,31 @@ pub fn allowed_cpus() -> io::Result<Vec<usize>> {
         .collect())
 }
 
+/// "0-2,5" to its numbers; parts that are no numbers are left out.
+pub fn cpu_list(list: &str) -> Vec<usize> {
+    let span = |part: &str| {
+        let (first, last) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));
+        Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?)
+    };
+    list.split(',').filter_map(span).flatten().collect()
+}
+
+/// The hardware threads of a processor's core, itself included; only itself where the kernel does not say.
+pub fn threads_of_core(cpu: usize) -> Vec<usize> {
+    let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+    let mut threads = std::fs::read_to_string(path).map(|list| cpu_list(&list)).unwrap_or_default();
+    if !threads.contains(&cpu) {
+        threads.push(cpu);
+    }
+    threads
+}
+
+/// Whether the calling thread can run on no hardware thread of a processor's core: whatever it does, it takes nothing from there.
+pub fn keeps_off(cpu: usize) -> bool {
+    let threads = threads_of_core(cpu);
+    allowed_cpus().is_ok_and(|allowed| allowed.iter().all(|own| !threads.contains(own)))
+}
+
 /// Binds a process (0 is the caller's thread) to one processor.
 ///
 /// # Errors
@@ -73,6 +98,31 @@ mod tests {
             assert_eq!(allowed_cpus().unwrap(), vec![cpus[0]]);
             keep_to(&cpus).unwrap();
             assert_eq!(allowed_cpus().unwrap(), cpus);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn lists_of_processors_are_read_and_rubbish_is_not() {
+        assert_eq!(cpu_list("0-2,5"), [0, 1, 2, 5]);
+        assert_eq!(cpu_list("7"), [7]);
+        assert_eq!(cpu_list("(null)"), [0_usize; 0]);
+    }
+
+    #[test]
+    fn a_thread_keeps_off_a_core_that_it_cannot_run_on() {
+        let cpus = allowed_cpus().unwrap();
+        std::thread::spawn(move || {
+            let first = cpus[0];
+            assert!(threads_of_core(first).contains(&first));
+            pin(0, first).unwrap();
+            for other in threads_of_core(first) {
+                assert!(!keeps_off(other), "CPU {other} is of the core that it runs on");
+            }
+            let elsewhere = cpus.iter().find(|cpu| !threads_of_core(first).contains(cpu));
+            assert!(elsewhere.is_none_or(|&cpu| keeps_off(cpu)));
+            assert_eq!(threads_of_core(100_000), [100_000], "the kernel knows nothing of it");
         })
         .join()
         .unwrap();

@@ -10,13 +10,23 @@ use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::AtomicI32;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// What of a program's own output is kept, bytes; the rest is counted.
 const OUTPUT_KEPT: usize = 8 * 1024;
 /// A reply longer than this is not a reply, bytes with the newline (PROTOCOL.md).
 const LINE_LIMIT: usize = 16 * 1024;
+
+/// How long a reply is looked for before the lab goes to sleep. Waking it up takes a fifth of a millisecond where its processor is a
+/// virtual one, as long as a short visit's samples; the processor is the lab's own ([`crate::pin::keeps_off`]).
+const AWAKE: Duration = Duration::from_millis(2);
+/// If so much passes between two looks, another process wants the lab's processor. One who sleeps is let in at once when the reply
+/// comes, one who is always awake waits for its turn: the lab sleeps for the next replies.
+const TAKEN_AWAY: Duration = Duration::from_micros(500);
+const SLEEPS_FOR: u32 = 100;
+/// Replies that are still waited for asleep.
+static ASLEEP: AtomicU32 = AtomicU32::new(0);
 
 /// How to start a measured program.
 #[derive(Clone, Debug)]
@@ -41,6 +51,8 @@ pub struct WorkerProcess {
     output: File,
     pending: Vec<u8>,
     kept_output: Vec<u8>,
+    /// The lab runs on other processors than the program, so waiting awake takes nothing from it.
+    waits_awake: bool,
     /// Bytes it has written to its standard output and error so far.
     pub output_bytes: u64,
 }
@@ -151,6 +163,7 @@ impl WorkerProcess {
             output: output_read,
             pending: Vec::new(),
             kept_output: Vec::new(),
+            waits_awake: launch.cpu.is_some_and(crate::pin::keeps_off),
             output_bytes: 0,
         })
     }
@@ -201,6 +214,9 @@ impl WorkerProcess {
             }
             // A lab that was stopped (Ctrl-Z) or kept waiting for a processor may find the deadline past and the reply
             // there: it is looked for once more before the program is called late.
+            if self.waits_awake {
+                self.look_for_reply();
+            }
             let left = deadline.saturating_duration_since(Instant::now());
             let [reply_ready, output_ready] =
                 poll_two(self.replies.as_raw_fd(), self.output.as_raw_fd(), left)?;
@@ -213,6 +229,30 @@ impl WorkerProcess {
             if !reply_ready && left.is_zero() {
                 return Ok(Incoming::TimedOut);
             }
+        }
+    }
+
+    /// Looks whether a reply has come, again and again for a while.
+    fn look_for_reply(&self) {
+        if ASLEEP.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() {
+            return;
+        }
+        let begun = Instant::now();
+        let mut last = begun;
+        let mut reply = libc::pollfd { fd: self.replies.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        loop {
+            // SAFETY: one entry that outlives the call.
+            let is_there = unsafe { libc::poll(&raw mut reply, 1, 0) } != 0;
+            let now = Instant::now();
+            if now - last > TAKEN_AWAY {
+                ASLEEP.store(SLEEPS_FOR, Ordering::Relaxed);
+                return;
+            }
+            last = now;
+            if is_there || now - begun > AWAKE {
+                return;
+            }
+            (0..64).for_each(|_| std::hint::spin_loop());
         }
     }
 
@@ -457,6 +497,19 @@ mod tests {
         process.finish(Duration::from_secs(10));
         assert!(process.output().len() <= OUTPUT_KEPT);
         assert!(process.output_bytes >= 900_000, "{}", process.output_bytes);
+    }
+
+    #[test]
+    fn hears_a_reply_at_once_or_late_whether_it_waits_awake_or_not() {
+        for waits_awake in [false, true] {
+            for seconds in ["0", "0.02"] {
+                let (mut process, _script) =
+                    shell(&format!("sleep {seconds}; eval \"echo done >&$w\"; sleep 1000"));
+                process.waits_awake = waits_awake;
+                assert_eq!(process.receive(soon()).unwrap(), Incoming::Line("done".into()));
+                assert_eq!(process.receive(Instant::now()).unwrap(), Incoming::TimedOut);
+            }
+        }
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use super::{Misuse, turn};
 use anyhow::{Context, Result};
+use assay_linux::pin;
 use assay_pure::words;
 use std::sync::OnceLock;
 
 /// The processors that the lab was given. Asked for once, for it takes the measuring one from itself.
 fn allowed() -> &'static [usize] {
     static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
-    ALLOWED.get_or_init(|| assay_linux::pin::allowed_cpus().unwrap_or_default())
+    ALLOWED.get_or_init(|| pin::allowed_cpus().unwrap_or_default())
 }
 
 /// The processor measured programs run on: the last one allowed, since interrupts and daemons favour the first.
@@ -32,11 +33,13 @@ pub fn measuring_cpu(wish: Option<usize>) -> Result<usize> {
     Ok(cpu)
 }
 
-/// Leaves a processor to what is measured there, if the lab has any other.
+/// Leaves a processor's core to what is measured there, if the lab has any other; else the processor alone.
 pub fn keep_off(cpu: usize) -> Result<()> {
-    let others: Vec<usize> = allowed().iter().copied().filter(|&other| other != cpu).collect();
-    if !others.is_empty() {
-        assay_linux::pin::keep_to(&others)?;
+    for left in [pin::threads_of_core(cpu), vec![cpu]] {
+        let others: Vec<usize> = allowed().iter().copied().filter(|other| !left.contains(other)).collect();
+        if !others.is_empty() {
+            return Ok(pin::keep_to(&others)?);
+        }
     }
     Ok(())
 }
@@ -51,7 +54,7 @@ mod tests {
         std::thread::spawn(|| {
             let cpu = *allowed().last().unwrap();
             let _turn = turn::take(cpu, &mut |_| ()).unwrap();
-            let left = assay_linux::pin::allowed_cpus().unwrap();
+            let left = pin::allowed_cpus().unwrap();
             assert!(allowed().len() == 1 || !left.contains(&cpu), "{left:?}");
         })
         .join()

@@ -2,6 +2,7 @@
 //! without the machine that it is about.
 
 use crate::examine::check::Facts;
+use assay_linux::pin::cpu_list;
 use assay_pure::stats::sharing::Sharing;
 use std::path::Path;
 
@@ -247,15 +248,6 @@ fn boost(text: &dyn Fn(&str) -> Option<String>) -> Option<bool> {
     intel.or_else(|| text("sys/devices/system/cpu/cpufreq/boost").map(|value| value == "1"))
 }
 
-/// "0-2,5" to its numbers; parts that are no numbers are left out.
-pub fn cpu_list(list: &str) -> Vec<usize> {
-    let span = |part: &str| {
-        let (first, last) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));
-        Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?)
-    };
-    list.split(',').filter_map(span).flatten().collect()
-}
-
 fn load(line: &str) -> Option<[f64; 3]> {
     let mut words = line.split_whitespace().map(str::parse::<f64>);
     Some([words.next()?.ok()?, words.next()?.ok()?, words.next()?.ok()?])
@@ -430,12 +422,5 @@ mod tests {
     fn what_no_file_says_is_absent() {
         let found = read(Path::new("/no/such/folder"), 0, vec![0]);
         assert_eq!(found, Kernel { allowed: vec![0], ..Kernel::default() });
-    }
-
-    #[test]
-    fn lists_of_processors_are_read_and_rubbish_is_not() {
-        assert_eq!(cpu_list("0-2,5"), [0, 1, 2, 5]);
-        assert_eq!(cpu_list("7"), [7]);
-        assert_eq!(cpu_list("(null)"), [0_usize; 0]);
     }
 }

@@ -7,9 +7,10 @@
 //! Known limits: the function lies at one place, so the spread of placement is not included ([`super::pair`] has it);
 //! docs/methodology/doctor.md says what is assumed.
 
-use super::facts::{Gaps, Kernel, MachineMeasurements, SamePlace, TimerFacts, TriedEvent, cpu_list};
+use super::facts::{Gaps, Kernel, MachineMeasurements, SamePlace, TimerFacts, TriedEvent};
 use assay_linux::clock::{KernelClock, now};
 use assay_linux::perf::{CounterEvent, RefusalContext, RunningCounters, Target};
+use assay_linux::pin::cpu_list;
 use assay_linux::{pin, pulse};
 use assay_pure::pulse::Pulse;
 use assay_pure::stats::foresight::foresee;
