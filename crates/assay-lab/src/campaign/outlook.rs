@@ -19,8 +19,8 @@ const COMPILE_SECONDS: f64 = 0.25;
 const LINK_SECONDS: f64 = 0.03;
 /// Nanoseconds to answer one unit, on average over what is usually measured.
 const ANSWER_NS: f64 = 6.0;
-/// Seconds of one visit: a warm-up sample and the counted ones at a fifth of a millisecond, and the switch.
-const VISIT_SECONDS: f64 = 1.2e-3;
+/// Seconds of one visit: a warm-up sample and the counted ones at a twentieth of a millisecond, and the switch.
+pub(crate) const VISIT_SECONDS: f64 = 0.5e-3;
 
 /// Looks ahead. `store` is where what a command prints is kept.
 ///

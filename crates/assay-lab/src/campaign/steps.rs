@@ -75,8 +75,8 @@ pub fn next(done: &DoneSoFar, limits: &StepLimits) -> CampaignStep {
     }
 }
 
-/// Rounds per rotation, at most: more tell nothing new, since rotations differ by more than their samples do.
-pub const MOST_ROUNDS: u32 = 8;
+/// Rounds per rotation, at most: more tell nothing new, since rotations differ by more than their visits do.
+pub const MOST_ROUNDS: u32 = 20;
 /// The share of the budget left that the way to the next look may take.
 const LOOK_SHARE: f64 = 0.5;
 /// Visits of a placement of which one at the least has the core for itself nearly always.

@@ -1,4 +1,4 @@
-//! How each input is sampled: one number of calls per sample for all cells, so that samples last 0.1 to 1 ms, and as
+//! How each input is sampled: one number of calls per sample for all cells, so that samples last 0.05 to 1 ms, and as
 //! much warm-up as the slowest cell is seen to need.
 
 use super::fault::ProgramFault;
@@ -9,9 +9,9 @@ use assay_pure::protocol::CallUsage;
 use assay_pure::stats::quantile::{MAD_TO_SIGMA, mad, median};
 use std::time::Instant;
 
-/// A sample's aim, nanoseconds: short enough to fit between the gaps that other work cuts into a pinned core, long
-/// enough that the clock's own 25 ns are nothing.
-const AIM_NS: f64 = 200_000.0;
+/// A sample's aim, nanoseconds: short enough to fit between the bursts of others, long enough that the clock's own 25 ns are nothing.
+/// Beside a sibling thread that was busy in bursts (Zen 3), 51 to 66 of 100 stretches of 0.08 ms were undisturbed, 22 to 30 of 1 ms.
+const AIM_NS: f64 = 50_000.0;
 /// No sample should be longer, nanoseconds.
 const LONGEST_NS: f64 = 1_000_000.0;
 /// A probe of calls must last as long, nanoseconds: a region of a few nanoseconds is as long as an empty one, give or take.
@@ -490,7 +490,7 @@ mod tests {
             let tuned = input(&mut bench, 0, 1, &wanted, &[0], 20);
             let sample_ns = call_ns * tuned.plan.iterations as f64;
             let single = call_ns > LONGEST_NS && tuned.plan.iterations == 1;
-            assert!(single || (100_000.0..400_000.0).contains(&sample_ns), "{call_ns}: {:?}", tuned.plan);
+            assert!(single || (25_000.0..100_000.0).contains(&sample_ns), "{call_ns}: {:?}", tuned.plan);
             assert!(bench.asked.iter().all(|&calls| calls as f64 * call_ns <= 3e6), "{:?}", bench.asked);
         }
     }
@@ -509,8 +509,8 @@ mod tests {
             tuned.plan.iterations
         };
         // 1,000 numbers sorted: a sample as long as ever, and its copies fit.
-        assert_eq!(states(20_000.0, 4144, 64 << 20), 10);
-        assert_eq!(states(2_000.0, 4144, 64 << 20), 63, "half of the cache is full");
+        assert_eq!(states(5_000.0, 4144, 64 << 20), 10);
+        assert_eq!(states(500.0, 4144, 64 << 20), 63, "half of the cache is full");
         assert_eq!(states(100.0, 1 << 20, 64 << 20), 56, "the memory is full, but for an eighth");
         assert_eq!(states(1_000.0, 1 << 20, 64 << 20), 11, "a sample must last");
         assert_eq!(states(1_000.0, 40 << 20, 64 << 20), 1);
@@ -539,14 +539,14 @@ mod tests {
     }
 
     #[test]
-    fn aims_the_middle_cell_at_a_fifth_of_a_millisecond() {
-        assert_eq!(iterations(&[10_000.0]), 20);
-        assert_eq!(iterations(&[5_000.0, 20_000.0]), 20);
+    fn aims_the_middle_cell_at_a_twentieth_of_a_millisecond() {
+        assert_eq!(iterations(&[10_000.0]), 5);
+        assert_eq!(iterations(&[5_000.0, 20_000.0]), 5);
     }
 
     #[test]
     fn keeps_the_slowest_cell_below_a_millisecond() {
-        assert_eq!(iterations(&[1_000.0, 100_000.0]), 10);
+        assert_eq!(iterations(&[100.0, 100_000.0]), 10);
     }
 
     #[test]
@@ -561,7 +561,7 @@ mod tests {
         assert_eq!(cooled_samples(&[300.0], 1, 200_000.0, 4), 32);
         assert_eq!(cooled_samples(&[300.0], 1, 2_000_000.0, 4), 10);
         assert_eq!(cooled_samples(&[300.0], 1, 20_000_000.0, 4), 4);
-        assert_eq!(cooled_samples(&[100.0], 1024, 200_000.0, 4), 7);
+        assert_eq!(cooled_samples(&[100.0], 256, 200_000.0, 4), 7);
         assert_eq!(cooled_samples(&[300_000.0], 1, 400_000.0, 4), 4);
         assert_eq!(cooled_samples(&[f64::INFINITY], 1, 100.0, 4), 32);
     }

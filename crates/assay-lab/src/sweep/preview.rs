@@ -3,15 +3,12 @@
 use super::asked::{SweepRequest, SweepSubject};
 use super::compose;
 use crate::campaign::blocks::AS_BUILT_REPEATS;
+use crate::campaign::outlook::VISIT_SECONDS;
+use crate::campaign::steps::MOST_ROUNDS;
 use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::sweep::key::{SweptKey, SweptValue, inputs_at};
 use assay_report::sweep::SweepPreview;
-
-/// Seconds of one visit, as `assay plan` takes it.
-const VISIT_SECONDS: f64 = 1.2e-3;
-/// Rounds of a step at most, as of any campaign.
-const MOST_ROUNDS: f64 = 8.0;
 
 /// Looks ahead at every sweep asked for.
 ///
@@ -36,6 +33,7 @@ fn preview(asked: &SweepRequest, subject: &SweepSubject) -> Result<SweepPreview>
     let cells = experiment.variants.len() as u64 * builds * inputs;
     let round =
         (cells * points.len() as u64 * (placements + u64::from(AS_BUILT_REPEATS))) as f64 * VISIT_SECONDS;
+    let most = f64::from(MOST_ROUNDS) * round;
     let all = points.len() as f64 + f64::from(spec.refine);
     let share = experiment.budget_seconds * points.len() as f64 / all;
     Ok(SweepPreview {
@@ -44,8 +42,8 @@ fn preview(asked: &SweepRequest, subject: &SweepSubject) -> Result<SweepPreview>
         builds,
         inputs_per_point: inputs,
         rotations: experiment.placement.rotations,
-        first_seconds: share.min(MOST_ROUNDS * round).max(round),
-        budget_seconds: experiment.budget_seconds.min(MOST_ROUNDS * round * all / points.len() as f64),
+        first_seconds: share.min(most).max(round),
+        budget_seconds: experiment.budget_seconds.min(most * all / points.len() as f64),
         events: subject.events.iter().map(|event| event.name().to_owned()).collect(),
         points,
     })

@@ -26,7 +26,7 @@ static uint64_t honest(const uint8_t *data, size_t size)
 ASSAY_VARIANT("honest", honest)
 "#;
 
-/// Two variants whose every call takes half a millisecond: eight rounds of theirs are long enough to be interrupted.
+/// Two variants whose every call takes half a millisecond: 20 rounds of theirs are long enough to be interrupted.
 pub const SLOW: &str = r#"
 #include <assay.h>
 static uint64_t wait_a_while(const uint8_t *data, size_t size)

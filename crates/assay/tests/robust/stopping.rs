@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::time::{Duration, Instant};
 
 /// Rounds per rotation that the slow experiment comes to.
-const ALL_ROUNDS: i64 = 8;
+const ALL_ROUNDS: i64 = 20;
 
 /// A running slow campaign with at least one finished round.
 fn in_the_middle() -> Option<(Lab, Running)> {
