@@ -185,7 +185,8 @@ pub fn run(asked: &CampaignRequest, events: &mut dyn FnMut(Event)) -> Result<End
     let outline = prepare::outline(asked)?;
     // Before this process keeps off the measuring processor, which would then be missing from the facts.
     let machine = assay_linux::machine::facts();
-    run_outline(outline, machine, asked, &mut MeasuringCore::default(), &mut |_, _| Ok(()), events)
+    let mut core = MeasuringCore::of_campaign(outline.experiment.budget_seconds);
+    run_outline(outline, machine, asked, &mut core, &mut |_, _| Ok(()), events)
 }
 
 /// [`run`] of an experiment that was outlined by the caller, who is told the campaign's number as soon as it has one, and may

@@ -24,12 +24,12 @@ use assay_pure::words;
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Samples of a visit that count, where the warm-up is short.
 const SAMPLES: u64 = 4;
 /// What a visit costs beside its samples, seconds: waking a program, two messages, a context switch.
-const VISIT_SECONDS: f64 = 80e-6;
+const BESIDE_SAMPLES_SECONDS: f64 = 150e-6;
 
 /// More than a greeting or a debug line per process: a variant that prints in the measured function, bytes.
 const MUCH_OUTPUT: u64 = 64 * 1024;
@@ -212,12 +212,13 @@ impl RunningCampaign<'_, '_> {
         if self.is_all_out(current) {
             return Ok(Some(Stopped::Nothing));
         }
-        if !self.walk_round(current, limits)? {
+        let Some(waited) = self.walk_round(current, limits)? else {
             return Ok(Some(Stopped::Interrupted));
-        }
+        };
         if done.rounds_at_level == 0 {
-            // The first round tells what one takes better than the tuning did.
-            learn(limits, index, done.measured_seconds, self.measured_seconds - done.measured_seconds);
+            // The first round tells what one takes better than the tuning did; what it waited for, others need not.
+            let round = self.measured_seconds - done.measured_seconds - waited.as_secs_f64();
+            learn(limits, index, done.measured_seconds, round);
         }
         done.rounds_at_level += 1;
         done.measured_seconds = self.measured_seconds;
@@ -366,7 +367,8 @@ impl RunningCampaign<'_, '_> {
         if !known {
             self.scene.ledger.put_campaign_inputs(self.scene.campaign.id, &self.inputs)?;
         }
-        self.visit_seconds = visit_ns / 1e9 / self.prepared.inputs.len().max(1) as f64 + VISIT_SECONDS;
+        self.visit_seconds =
+            visit_ns / 1e9 / self.prepared.inputs.len().max(1) as f64 + BESIDE_SAMPLES_SECONDS;
         Ok(true)
     }
 
@@ -378,9 +380,9 @@ impl RunningCampaign<'_, '_> {
         usage::with_fresh(limits, self.prepared.experiment.fresh_memory, &self.prepared.machine.caches)
     }
 
-    /// One round, kept as a whole. False: asked to stop, nothing of it is kept.
-    fn walk_round(&mut self, level: &mut MeasuredLevel, limits: &StepLimits) -> Result<bool> {
-        let Some(_turn) = self.take_turn()? else { return Ok(false) };
+    /// One round, kept as a whole; what of it was only waited, and is charged. None: asked to stop, nothing of it is kept.
+    fn walk_round(&mut self, level: &mut MeasuredLevel, limits: &StepLimits) -> Result<Option<Duration>> {
+        let Some(_turn) = self.take_turn()? else { return Ok(None) };
         let plans: Vec<InputPlan> = self
             .inputs
             .iter()
@@ -429,10 +431,10 @@ impl RunningCampaign<'_, '_> {
             start::keep_fault(self.prepared, self.scene, met)?;
         }
         if !outcome.complete {
-            return Ok(false);
+            return Ok(None);
         }
         self.keep_round(level, begun, &outcome)?;
-        Ok(true)
+        Ok(Some(if self.core.is_charged { outcome.waited } else { Duration::ZERO }))
     }
 
     fn keep_round(&mut self, level: &MeasuredLevel, begun: SystemTime, outcome: &RoundOutcome) -> Result<()> {

@@ -89,7 +89,7 @@ pub fn measure(
         outline,
         machine,
         asked,
-        &mut campaign::MeasuringCore::default(),
+        &mut campaign::MeasuringCore::of_campaign(experiment.budget_seconds),
         &mut |_, _| Ok(()),
         events,
     )?;

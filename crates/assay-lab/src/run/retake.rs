@@ -8,8 +8,11 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::time::Duration;
 
-/// All visits that found the core shared for half of their samples or more are made again at the round's end, so often at most.
-const RETAKES: usize = 5;
+/// All visits that found the core shared for half of their samples or more are made again at the round's end, so often at most: in
+/// the gaps that somebody leaves some visits find room.
+const RETAKES: usize = 50;
+/// When so many in a row find it shared again, somebody stays for longer than visits take: the others are not tried.
+pub const STAYS: usize = 3;
 /// When of that many visits that were made again less than one succeeds, somebody is there for longer, and is waited for: as
 /// long as the round's first pass took and what there is to spare, with one visit now and then to see.
 const HOPELESS: usize = 10;
@@ -19,8 +22,10 @@ const HOPELESS: usize = 10;
 pub struct MeasuringCore {
     /// What one of its own shows: a campaign that is shorter than a neighbour's burst cannot find out by itself.
     pub own: OwnCore,
-    /// Time that may still be waited for it beyond what rounds take, and that is not charged to them.
+    /// Time that may still be waited for it beyond what rounds take.
     pub spare: Duration,
+    /// What is waited is charged to the round that waits: the budget is for both.
+    pub is_charged: bool,
 }
 
 /// One visit that was made.
@@ -30,6 +35,18 @@ pub struct Made {
     pub visit: (usize, usize),
     /// Which of the round's samples are its.
     pub samples: Range<usize>,
+}
+
+/// The share of a campaign's budget that may be waited for an unshared core. A sibling thread slows code by up to 60 %, one placement
+/// more than another: a second of samples alone says more than two beside it.
+const WAITED_SHARE: f64 = 0.5;
+
+impl MeasuringCore {
+    /// That of a campaign by itself, of which nothing is known yet.
+    pub fn of_campaign(budget_seconds: f64) -> MeasuringCore {
+        let spare = Duration::try_from_secs_f64(WAITED_SHARE * budget_seconds).unwrap_or(Duration::MAX);
+        MeasuringCore { own: OwnCore::default(), spare, is_charged: true }
+    }
 }
 
 /// What a pass over visits brought.
@@ -94,12 +111,17 @@ fn own(taken: &[TakenSample], own_core: &OwnCore) -> (usize, usize) {
     (counted.count(), own.count())
 }
 
+/// Whether a visit shared the core for half of its samples or more.
+pub fn is_lost(samples: &[TakenSample], own_core: &OwnCore) -> bool {
+    let (counted, own) = own(samples, own_core);
+    own * 2 <= counted
+}
+
 /// Visits whose every making was shared for half of its samples or more.
 pub fn lost(visits: &[Made], taken: &[TakenSample], own_core: &OwnCore) -> HashSet<(usize, usize)> {
     let mut good: HashMap<(usize, usize), bool> = HashMap::new();
     for made in visits {
-        let (counted, own) = own(&taken[made.samples.clone()], own_core);
-        *good.entry(made.visit).or_default() |= own * 2 > counted;
+        *good.entry(made.visit).or_default() |= !is_lost(&taken[made.samples.clone()], own_core);
     }
     good.into_iter().filter_map(|(visit, good)| (!good).then_some(visit)).collect()
 }

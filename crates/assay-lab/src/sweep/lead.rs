@@ -206,6 +206,7 @@ impl RunningSweep<'_> {
             own: shared::learned_by(self.ledger, steps.iter().map(|step| step.campaign))?,
             spare: Duration::try_from_secs_f64(SPARE * self.subject.outline.experiment.budget_seconds)
                 .unwrap_or(Duration::MAX),
+            is_charged: false,
         })
     }
 
@@ -366,7 +367,7 @@ impl RunningSweep<'_> {
         let mut of_step = MeasuringCore { spare: core.spare.min(MOST_SPARE), ..*core };
         let lent = of_step.spare;
         let ended = campaign::run_outline(outline, machine, &asked, &mut of_step, &mut begun, &mut inner)?;
-        *core = MeasuringCore { own: of_step.own, spare: core.spare - (lent - of_step.spare) };
+        *core = MeasuringCore { own: of_step.own, spare: core.spare - (lent - of_step.spare), ..*core };
         if self.ledger.campaign(ended.campaign)?.is_none() {
             bail!("the ledger lost the campaign it just measured");
         }
