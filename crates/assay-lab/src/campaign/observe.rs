@@ -75,8 +75,10 @@ pub struct Observed {
     pub counted: u64,
     /// Samples per kind of flag.
     pub flags: BTreeMap<Flag, u64>,
-    /// The inputs on which the core was shared so much that what was measured on a shared core is used, too.
+    /// The inputs on which the core was shared so much that what was measured on a shared core is used.
     pub uses_shared: BTreeSet<String>,
+    /// Those of them on which nothing else is: what was measured alone is left out.
+    pub only_shared: BTreeSet<String>,
     /// Independent additions per cycle that the core has made at best, as pulses tell.
     pub width: Option<f64>,
 }
@@ -123,10 +125,10 @@ fn of_samples(
     let processes: HashMap<i64, ProcessRow> =
         ledger.processes(campaign)?.into_iter().map(|process| (process.id, process)).collect();
     shared::flag(&mut samples, known);
-    let uses_shared = too_few_alone(&processes, &samples);
+    let (uses_shared, only_shared) = shared_inputs(&processes, &samples);
     let pulses = samples.iter().filter_map(|sample| sample.pulses).flatten();
     let width = pulse::own(pulses.filter_map(|pulse| pulse.quotient()).collect()).map(pulse::width);
-    let mut observed = Observed { uses_shared, width, ..Observed::default() };
+    let mut observed = Observed { uses_shared, only_shared, width, ..Observed::default() };
     for visit in visits(&samples) {
         if let Some(process) = processes.get(&visit[0].process) {
             observed.take(process, visit, clock);
@@ -140,11 +142,28 @@ fn visits(samples: &[SampleRow]) -> impl Iterator<Item = &[SampleRow]> {
     samples.chunk_by(|one, next| one.process == next.process && one.input == next.input)
 }
 
-/// The inputs on which leaving out what was shared would cost some cell too many of its rotations, each of which needs a sample at all
-/// its phases, or of its rounds. All cells of such an input use what was shared: one side of a contrast on a shared core and the
-/// other alone would be no comparison.
-fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) -> BTreeSet<String> {
-    // Per cell and process: has it a sample that had the core for itself?
+/// The inputs on which what was shared must be used, as too little is left without; and those of them on which there is enough of it
+/// to use nothing else. A sibling thread slows one placement more than another, so what is compared should be of one kind: medians
+/// of a mixture are now those of one kind, now of the other.
+fn shared_inputs(
+    processes: &HashMap<i64, ProcessRow>,
+    samples: &[SampleRow],
+) -> (BTreeSet<String>, BTreeSet<String>) {
+    let uses_shared = too_few(processes, samples, false);
+    let mixed = if uses_shared.is_empty() { BTreeSet::new() } else { too_few(processes, samples, true) };
+    let only_shared = uses_shared.difference(&mixed).cloned().collect();
+    (uses_shared, only_shared)
+}
+
+/// The inputs on which using only what was shared, or only what was not, would cost some cell too many of its rotations, each of which
+/// needs a sample at all its phases, or of its rounds. That holds for all cells of such an input: one side of a contrast on a
+/// shared core and the other alone would be no comparison.
+fn too_few(
+    processes: &HashMap<i64, ProcessRow>,
+    samples: &[SampleRow],
+    wants_shared: bool,
+) -> BTreeSet<String> {
+    // Per cell and process: has it a sample that is wanted?
     let mut cells: HashMap<_, HashMap<i64, bool>> = HashMap::new();
     // Per cell and round, the same.
     let mut rounds: HashMap<_, HashMap<u32, bool>> = HashMap::new();
@@ -155,30 +174,30 @@ fn too_few_alone(processes: &HashMap<i64, ProcessRow>, samples: &[SampleRow]) ->
         for of_round in visit.chunk_by(|one, next| one.round == next.round) {
             let mut said =
                 of_round.iter().filter(|sample| !sample.warmup).filter_map(|sample| match sample.flagged {
-                    None => Some(true),
-                    Some(Flag::Shared) => Some(false),
+                    None => Some(!wants_shared),
+                    Some(Flag::Shared) => Some(wants_shared),
                     Some(_) => None,
                 });
             let Some(first) = said.next() else { continue };
-            let alone = first || said.any(|alone| alone);
-            *cells.entry(cell).or_default().entry(process.id).or_default() |= alone;
-            *rounds.entry(cell).or_default().entry(of_round[0].round).or_default() |= alone;
+            let wanted = first || said.any(|wanted| wanted);
+            *cells.entry(cell).or_default().entry(process.id).or_default() |= wanted;
+            *rounds.entry(cell).or_default().entry(of_round[0].round).or_default() |= wanted;
         }
     }
     let mut inputs: BTreeMap<&Arc<str>, LostRotations> = BTreeMap::new();
     for (cell, rounds) in &rounds {
-        let lost = rounds.values().filter(|alone| !**alone).count();
+        let lost = rounds.values().filter(|wanted| !**wanted).count();
         inputs.entry(cell.1).or_default().too_many |=
             rounds.len() >= FEWEST_ROUNDS && lost as f64 >= MOST_ROUNDS_LOST * rounds.len() as f64;
     }
     for (cell, placements) in &cells {
         let mut rotations: HashMap<u32, bool> = HashMap::new();
-        for (process, &alone) in placements {
+        for (process, &wanted) in placements {
             if let Some(rotation) = processes[process].rotation {
-                *rotations.entry(rotation).or_insert(true) &= alone;
+                *rotations.entry(rotation).or_insert(true) &= wanted;
             }
         }
-        let lost = rotations.iter().filter(|(_, alone)| !**alone).map(|(rotation, _)| *rotation);
+        let lost = rotations.iter().filter(|(_, wanted)| !**wanted).map(|(rotation, _)| *rotation);
         let lost: BTreeSet<u32> = lost.collect();
         let of_input = inputs.entry(cell.1).or_default();
         of_input.too_many |= lost.len() as f64 > MOST_LOST * rotations.len() as f64;
@@ -213,6 +232,7 @@ impl Observed {
         let counts = |sample: &&SampleRow| !sample.warmup && sample.flagged != Some(Flag::Retaken);
         let Some(input) = visit.iter().find(counts).map(|sample| &sample.input) else { return };
         let uses_shared = self.uses_shared.contains(&**input);
+        let only_shared = self.only_shared.contains(&**input);
         let placed = self
             .cells
             .entry(process.cell(input))
@@ -231,13 +251,17 @@ impl Observed {
             };
             if let Some(flag) = sample.flagged {
                 *self.flags.entry(flag).or_default() += 1;
-                if flag != Flag::Shared || !uses_shared {
-                    self.flagged += 1;
-                    placed.left_out.push(observation);
-                    continue;
-                }
             }
-            placed.samples.push(observation);
+            let is_used = match sample.flagged {
+                None => !only_shared,
+                Some(flag) => flag == Flag::Shared && uses_shared,
+            };
+            if is_used {
+                placed.samples.push(observation);
+            } else {
+                self.flagged += 1;
+                placed.left_out.push(observation);
+            }
         }
     }
 
@@ -253,9 +277,10 @@ impl Observed {
             let inputs: BTreeSet<&String> = self.cells.keys().map(|cell| &cell.input).collect();
             let (of, all) = (self.uses_shared.len(), inputs.len());
             let on = if of < all { format!("on {of} of {all} inputs ") } else { String::new() };
+            let alone = if self.only_shared.is_empty() { "" } else { " and the others are left out" };
             format!(
-                "A sibling thread was busy beside {} of the samples, {on}too many to leave them out: raise --budget, or \
-                 measure on another core (--cpu N).",
+                "A sibling thread was busy beside {} of the samples, {on}too many to leave them out{alone}: raise \
+                 --budget, or measure on another core (--cpu N).",
                 words::fraction(self.share(&[Flag::Shared]))
             )
         })
@@ -436,7 +461,7 @@ mod tests {
             (&[0, 4, 10, 14], true),
         ] {
             assert_eq!(
-                !too_few_alone(&processes, &samples(&processes, shared)).is_empty(),
+                !too_few(&processes, &samples(&processes, shared), false).is_empty(),
                 uses,
                 "{shared:?}"
             );
@@ -446,19 +471,19 @@ mod tests {
     #[test]
     fn an_input_of_three_rotations_can_lose_none() {
         let processes = processes(3);
-        assert!(too_few_alone(&processes, &samples(&processes, &[])).is_empty());
-        assert!(!too_few_alone(&processes, &samples(&processes, &[5])).is_empty());
+        assert!(too_few(&processes, &samples(&processes, &[]), false).is_empty());
+        assert!(!too_few(&processes, &samples(&processes, &[5]), false).is_empty());
     }
 
     #[test]
     fn one_sample_alone_is_enough_for_a_placement_and_others_flags_say_nothing() {
         let processes = processes(1);
         let mut found = samples(&processes, &[0]);
-        assert!(!too_few_alone(&processes, &found).is_empty());
+        assert!(!too_few(&processes, &found, false).is_empty());
         found.push(row::of(0, None));
-        assert!(too_few_alone(&processes, &found).is_empty());
+        assert!(too_few(&processes, &found, false).is_empty());
         found.push(row::of(1, Some(Flag::Interrupted)));
-        assert!(too_few_alone(&processes, &found).is_empty());
+        assert!(too_few(&processes, &found, false).is_empty());
     }
 
     #[test]
@@ -481,8 +506,46 @@ mod tests {
             (3, &[1, 2], true),
             (2, &[1], false),
         ] {
-            let found = too_few_alone(&processes, &measured(rounds, shared));
+            let found = too_few(&processes, &measured(rounds, shared), false);
             assert_eq!(!found.is_empty(), uses, "{rounds} rounds, {shared:?} shared");
+        }
+    }
+
+    #[test]
+    fn what_was_measured_alone_is_left_out_where_there_is_enough_of_what_was_shared_and_too_little_else() {
+        let processes = processes(6);
+        // Of each process a sample alone and one shared; those named lack one of them.
+        let both = |no_alone: &[i64], no_shared: &[i64]| -> Vec<SampleRow> {
+            let all = processes.keys().flat_map(|&id| {
+                let alone = (!no_alone.contains(&id)).then(|| row::of(id, None));
+                let shared = (!no_shared.contains(&id)).then(|| row::of(id, Some(Flag::Shared)));
+                alone.into_iter().chain(shared)
+            });
+            all.collect()
+        };
+        for (no_alone, no_shared, uses, only) in [
+            (&[][..], &[][..], false, false),
+            (&[2, 7, 10], &[], true, true),
+            (&[2, 7, 10], &[0], true, true),
+            (&[2, 7, 10], &[1, 5, 9], true, false),
+        ] {
+            let samples = both(no_alone, no_shared);
+            let (uses_shared, only_shared) = shared_inputs(&processes, &samples);
+            assert_eq!((uses_shared.len(), only_shared.len()), (usize::from(uses), usize::from(only)));
+            let mut observed = Observed { uses_shared, only_shared, ..Observed::default() };
+            samples.iter().for_each(|sample| {
+                observed.take(&processes[&sample.process], std::slice::from_ref(sample), Clock::Wall)
+            });
+            let used: usize = observed.cells.values().flatten().map(|(_, placed)| placed.samples.len()).sum();
+            let shared = samples.iter().filter(|sample| sample.flagged.is_some()).count();
+            let expected = match (uses, only) {
+                (false, _) => samples.len() - shared,
+                (true, true) => shared,
+                (true, false) => samples.len(),
+            };
+            assert_eq!(used, expected, "without {no_alone:?} alone, {no_shared:?} shared");
+            assert_eq!(observed.flagged as usize, samples.len() - used);
+            assert_eq!(observed.shared_kept().is_some_and(|told| told.contains("others are left out")), only);
         }
     }
 
@@ -494,7 +557,7 @@ mod tests {
             samples(&processes, shared).into_iter().map(renamed).collect()
         };
         let both = [of("lines", &[2, 7, 10]), of("bytes", &[0])].concat();
-        let uses_shared = too_few_alone(&processes, &both);
+        let uses_shared = too_few(&processes, &both, false);
         assert_eq!(uses_shared, BTreeSet::from(["lines".to_owned()]));
         let mut observed = Observed { uses_shared, ..Observed::default() };
         both.iter().for_each(|sample| {
@@ -544,7 +607,7 @@ mod tests {
         let processes = processes(6);
         let observe = |shared: &[i64]| {
             let samples = samples(&processes, shared);
-            let uses_shared = too_few_alone(&processes, &samples);
+            let uses_shared = too_few(&processes, &samples, false);
             let mut observed = Observed { uses_shared, ..Observed::default() };
             samples.iter().for_each(|sample| {
                 observed.take(&processes[&sample.process], std::slice::from_ref(sample), Clock::Wall)
