@@ -4,6 +4,8 @@ use crate::support::{
     build, by_each, compilers, is_as_expected, repository, rust_program, scratch, talk, vectors,
 };
 use assay_pure::protocol::{Reply, VariantKind};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -30,6 +32,28 @@ fn programs() -> &'static [PathBuf] {
             programs
         })
     })
+}
+
+/// Those, and the one for AArch64 under the emulator: whose replies are read, and nothing else of them.
+fn that_reply() -> Vec<PathBuf> {
+    static EMULATED: OnceLock<Option<PathBuf>> = OnceLock::new();
+    programs().iter().cloned().chain(EMULATED.get_or_init(emulated).clone()).collect()
+}
+
+/// The vectors' program for AArch64, started under the emulator.
+fn emulated() -> Option<PathBuf> {
+    const COMPILER: &str = "aarch64-linux-gnu-gcc";
+    const EMULATOR: &str = "qemu-aarch64";
+    if compilers(&[COMPILER, EMULATOR]).len() < 2 {
+        return None;
+    }
+    let program = build(COMPILER, &["-O2", "-static", "-std=c11"], &source(), "vectors-aarch64-program");
+    let (script, unfinished) = (scratch("vectors-aarch64"), scratch("vectors-aarch64.sh"));
+    let text = format!("#!/bin/sh\nexec {EMULATOR} '{}' \"$@\"\n", program.display());
+    std::fs::write(&unfinished, text).expect("the scratch directory is writable");
+    std::fs::set_permissions(&unfinished, Permissions::from_mode(0o755)).expect("the file is ours");
+    std::fs::rename(&unfinished, &script).expect("the scratch directory is writable");
+    Some(script)
 }
 
 /// Sends the shared transcript and compares every reply.
@@ -61,14 +85,14 @@ fn the_header_compiles_without_warnings_at_every_level_and_standard() {
 
 #[test]
 fn all_harnesses_follow_the_shared_transcript() {
-    for program in programs() {
+    for program in &that_reply() {
         follows_the_transcript(program, 1 << 16);
     }
 }
 
 #[test]
 fn requests_may_arrive_in_pieces() {
-    for program in programs() {
+    for program in &that_reply() {
         follows_the_transcript(program, 7);
     }
 }
@@ -110,7 +134,7 @@ fn every_bad_request_gets_one_error_and_none_ends_the_program() {
     let mut requests = bad.join(&b'\n');
     requests.push(b'\n');
     requests.extend_from_slice(b"bye\nbye\n");
-    for program in programs() {
+    for program in &that_reply() {
         let conversation = talk(program, &requests, 1 << 16, "60");
         let lines = conversation.lines();
         let replies: Vec<&String> =
@@ -127,7 +151,7 @@ fn every_bad_request_gets_one_error_and_none_ends_the_program() {
 
 #[test]
 fn a_program_ends_quietly_when_the_lab_is_gone() {
-    for program in programs() {
+    for program in &that_reply() {
         let conversation = talk(program, b"answer variant=0", 1 << 16, "60");
         assert_eq!((conversation.code, conversation.stderr.as_str()), (0, ""), "{program:?}");
         assert!(

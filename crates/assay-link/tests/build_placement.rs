@@ -1,9 +1,12 @@
 //! Does a rotation really move every function of the program to every offset, whatever compiler and linker made it?
 
 use crate::build_support::{compilers, fixtures, flags, fresh, has_linker, program};
-use assay_link::build::{Artifact, Builder, Compiler, Link, Recipe};
+use assay_link::build::{Artifact, Builder, Compiler, Link, Recipe, find_compilers_in};
 use assay_pure::placement::layout::{self, FunctionPlace};
 use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 
 const PHASES: [u32; 4] = [0, 16, 32, 48];
 
@@ -203,6 +206,49 @@ fn placed_programs_run_whatever_their_order_and_collected_garbage() {
                 assert!(artifact.functions.iter().any(|function| function.name == "main"));
                 assert!(artifact.functions.iter().all(|function| function.name != "_start"), "ours only");
             }
+        }
+    }
+}
+
+/// gcc for AArch64 by the name of a compiler of this machine, which is how one there is found; none where it is not here.
+fn gcc_for_aarch64() -> Option<(tempfile::TempDir, Compiler)> {
+    let answers = |name: &str| {
+        let found = Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
+        if !found {
+            eprintln!("skipped: no {name} on PATH");
+        }
+        found
+    };
+    if !answers("aarch64-linux-gnu-gcc") || !answers("qemu-aarch64") {
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let script = folder.path().join("gcc");
+    fs::write(&script, "#!/bin/sh\nexec aarch64-linux-gnu-gcc \"$@\"\n").expect("the folder is ours");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("the file is ours");
+    let found = find_compilers_in(folder.path().as_os_str(), &["gcc".into()]).expect("it answers");
+    let compiler = found.into_iter().next()?;
+    assert_eq!(compiler.target, "aarch64-linux-gnu");
+    Some((folder, compiler))
+}
+
+#[test]
+fn every_function_of_a_program_for_aarch64_visits_each_offset_and_the_program_still_runs() {
+    let Some((_folder, compiler)) = gcc_for_aarch64() else { return };
+    let (_cache, builder) = fresh();
+    for common in ["-fpie -pie", "-fno-pie -no-pie", "-static -fno-pie"] {
+        let set = flags(&format!("-O2 {common}"));
+        let recipe = builder
+            .compile(&fixtures(), &program(&["temperatures.c", "other.c"]), &set, &compiler)
+            .unwrap_or_else(|failure| panic!("{failure}"));
+        assert!(recipe.warnings.is_empty(), "{:?}", recipe.warnings);
+        let expected = ["plain", "local", "hot", "cold", "startup", "branching", "main", "from_other"];
+        let placed = rotation(&builder, &recipe, 5);
+        assert_all_visited(&placed, &expected, &format!("{} {}", compiler.target, set.name));
+        for artifact in placed {
+            let mut command = Command::new("qemu-aarch64");
+            command.args(["-L", "/usr/aarch64-linux-gnu"]).arg(&artifact.path);
+            assert!(command.status().expect("it answered before").success(), "{}", set.name);
         }
     }
 }

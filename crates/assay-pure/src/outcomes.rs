@@ -175,6 +175,18 @@ pub fn pair(plain: &[u8], logging: &[u8]) -> Result<PairedTable, String> {
     Ok(paired)
 }
 
+/// Whether its instructions are known to whoever adds records to it.
+///
+/// # Errors
+/// They are not, or it is not an ELF file.
+pub fn may_have_records(elf: &[u8]) -> Result<(), String> {
+    let file = object::File::parse(elf).map_err(|error| error.to_string())?;
+    match file.architecture() {
+        object::Architecture::X86_64 => Ok(()),
+        other => Err(format!("only code for x86-64 is instrumented, this is for {other:?}")),
+    }
+}
+
 /// Whether two programs have the same code at the same addresses.
 ///
 /// # Errors
@@ -231,6 +243,22 @@ mod tests {
     fn kinds_are_the_lower_bits_of_a_word() {
         assert_eq!(SiteKind::of(7 << 8 | 3), Some(SiteKind::Return));
         assert_eq!(SiteKind::of(7), None);
+    }
+
+    #[test]
+    fn a_program_for_aarch64_is_refused_by_name() {
+        // An ELF header of 64 bytes, little endian, with neither segments nor sections.
+        let of = |machine: u16| {
+            let mut elf = [0; 64];
+            elf[..8].copy_from_slice(b"\x7fELF\x02\x01\x01\x00");
+            for (at, word) in [(16, 2), (18, machine), (20, 1), (52, 64), (54, 56), (58, 64)] {
+                elf[at..at + 2].copy_from_slice(&word.to_le_bytes());
+            }
+            may_have_records(&elf)
+        };
+        assert_eq!(of(62), Ok(()));
+        assert_eq!(of(183), Err("only code for x86-64 is instrumented, this is for Aarch64".to_owned()));
+        assert!(may_have_records(b"text").is_err());
     }
 
     #[test]

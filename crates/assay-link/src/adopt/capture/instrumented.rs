@@ -56,9 +56,9 @@ impl CapturedLink {
     /// It makes no program; nothing of it has records; the linker fails; the code is not that of the build.
     pub fn instrument(&self, into: &Path, stand_ins: &Path) -> Result<InstrumentedLink, String> {
         let name = self.output.display();
-        if !cfg!(target_arch = "x86_64") {
-            return Err("only programs for x86-64 are instrumented".into());
-        }
+        let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+        let own = read(&self.output)?;
+        outcomes::may_have_records(&own)?;
         if self.shared {
             return Err(format!("{name} is a shared library, not a program"));
         }
@@ -81,8 +81,7 @@ impl CapturedLink {
         let made = |side| self.link_side(side, &replacements, &pairs, &folder, stand_ins);
         let (marked, logging) = (made(PairSide::Marked)?, made(PairSide::Logging)?);
         notes.extend(pairs.refusals().into_iter().map(|why| format!("An object has no records: {why}.")));
-        let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
-        let (marked, own) = (read(&marked)?, read(&self.output)?);
+        let marked = read(&marked)?;
         if outcomes::sites(&marked)? == 0 {
             return Err(format!("nothing of {name} has records. {}", notes.join(" ")).trim_end().to_owned());
         }
