@@ -164,9 +164,15 @@ fn kill_often(count: u64) {
     assert_eq!(project.state(), before);
     let store = project.repository.join(".assay/store");
     let names =
-        std::fs::read_dir(store).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        std::fs::read_dir(&store).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let left: Vec<String> = names.filter(|name| name.starts_with("comparing-")).collect();
-    assert!(left.is_empty(), "{left:?}");
+    // What is in it tells who left it.
+    let inside = || Command::new("find").args(&left).arg("-ls").current_dir(&store).output();
+    assert!(
+        left.is_empty(),
+        "{left:?}: {:?}",
+        inside().map(|found| String::from_utf8_lossy(&found.stdout).into_owned())
+    );
 }
 
 #[test]
