@@ -212,11 +212,11 @@ impl WorkerProcess {
             if self.pending.len() > LINE_LIMIT {
                 return Ok(Incoming::TooLong);
             }
-            // A lab that was stopped (Ctrl-Z) or kept waiting for a processor may find the deadline past and the reply
-            // there: it is looked for once more before the program is called late.
             if self.waits_awake {
                 self.look_for_reply();
             }
+            // A lab that was stopped (Ctrl-Z) or kept waiting for a processor may find the deadline past and the reply
+            // there: it is looked for once more before the program is called late.
             let left = deadline.saturating_duration_since(Instant::now());
             let [reply_ready, output_ready] =
                 poll_two(self.replies.as_raw_fd(), self.output.as_raw_fd(), left)?;

@@ -277,7 +277,7 @@ impl Observed {
             let inputs: BTreeSet<&String> = self.cells.keys().map(|cell| &cell.input).collect();
             let (of, all) = (self.uses_shared.len(), inputs.len());
             let on = if of < all { format!("on {of} of {all} inputs ") } else { String::new() };
-            let alone = if self.only_shared.is_empty() { "" } else { " and the others are left out" };
+            let alone = if self.only_shared.is_empty() { "" } else { " (the others are left out)" };
             format!(
                 "A sibling thread was busy beside {} of the samples, {on}too many to leave them out{alone}: raise \
                  --budget, or measure on another core (--cpu N).",

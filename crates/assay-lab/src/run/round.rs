@@ -139,23 +139,11 @@ pub fn walk(
     loop {
         let total = done + left.len() as u64;
         let pass = Instant::now();
-        let (mut made, mut lost_in_a_row) = (0, 0);
-        for &(number, subject) in &left {
-            let from = outcome.taken.len();
-            if !walk.visit(number, subject, &mut outcome) {
-                continue;
-            }
-            (made, done) = (made + 1, done + 1);
-            if !progress(RoundProgress::Visited { done, total }) {
-                outcome.complete = false;
-                break;
-            }
-            let is_lost = retake::is_lost(&outcome.taken[from..], &core.own);
-            lost_in_a_row = if is_lost { lost_in_a_row + 1 } else { 0 };
-            if !is_first && lost_in_a_row == STAYS {
-                break;
-            }
-        }
+        let mut visited = || {
+            done += 1;
+            progress(RoundProgress::Visited { done, total })
+        };
+        let made = walk.pass(&left, !is_first, &core.own, &mut outcome, &mut visited);
         is_first = false;
         // One visit after a pause is too little to learn from.
         if paused.is_none() {
@@ -204,6 +192,36 @@ struct RoundWalk<'a> {
 }
 
 impl RoundWalk<'_> {
+    /// Makes visits one after the other, and returns how many. Where it `gives_up` it ends once somebody stays on the core.
+    /// `visited` is called after each; when it returns false the round ends incomplete.
+    fn pass(
+        &mut self,
+        visits: &[(usize, usize)],
+        gives_up: bool,
+        own_core: &OwnCore,
+        outcome: &mut RoundOutcome,
+        visited: &mut dyn FnMut() -> bool,
+    ) -> usize {
+        let (mut made, mut lost_in_a_row) = (0, 0);
+        for &(number, subject) in visits {
+            let from = outcome.taken.len();
+            if !self.visit(number, subject, outcome) {
+                continue;
+            }
+            made += 1;
+            if !visited() {
+                outcome.complete = false;
+                break;
+            }
+            let is_lost = retake::is_lost(&outcome.taken[from..], own_core);
+            lost_in_a_row = if is_lost { lost_in_a_row + 1 } else { 0 };
+            if gives_up && lost_in_a_row == STAYS {
+                break;
+            }
+        }
+        made
+    }
+
     /// False: its cell is out.
     fn visit(&mut self, number: usize, subject: usize, outcome: &mut RoundOutcome) -> bool {
         let block = &self.blocks[number];
