@@ -145,6 +145,8 @@ pub fn put_back(
         return Ok(done);
     }
     let _one = one(store, on)?;
+    // One whose process was killed as it made or removed it: no other does either now.
+    entries(store).iter().filter(|folder| is_named(folder)).for_each(|folder| drop(fs::remove_dir(folder)));
     for folder in workplaces(store).filter(|folder| lists(folder).all(|list| list.is_ok())) {
         // Held until the folder is gone.
         let alive = lock::open(&folder.join(ALIVE))?;
@@ -225,6 +227,13 @@ fn workplaces(store: &Path) -> impl Iterator<Item = PathBuf> {
             && found(folder).is_some_and(|found| found.is_dir())
             && found(&folder.join(ALIVE)).is_some_and(|found| found.is_file())
     })
+}
+
+/// Whether it has the very name that [`Workplace::new`] gives.
+fn is_named(folder: &Path) -> bool {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let numbers = name.strip_prefix(PREFIX).and_then(|numbers| numbers.split_once('-'));
+    numbers.is_some_and(|(process, nth)| process.parse::<u32>().is_ok() && nth.parse::<u32>().is_ok())
 }
 
 /// What each side of a process lists, or the path of a list that is not assay's own.
@@ -440,6 +449,21 @@ mod tests {
         assert_eq!(folders(&store), 2);
         assert_eq!(entries(&named("notes")), [named("notes").join("page")]);
         assert_eq!(entries(&named("linked")).len(), 2);
+    }
+
+    #[test]
+    fn a_folder_in_which_nothing_was_made_yet_goes_and_only_that() {
+        let root = tempfile::tempdir().unwrap();
+        let (_, store) = killed(root.path());
+        put_back(&store, replace, &mut |_| ()).unwrap();
+        let named = |name: &str| store.join(format!("{PREFIX}{name}"));
+        for name in ["7-0", "7-1", "notes", "7-x"] {
+            fs::create_dir(named(name)).unwrap();
+        }
+        fs::write(named("7-1").join("page"), "precious").unwrap();
+        put_back(&store, replace, &mut |_| ()).unwrap();
+        assert!(!named("7-0").exists());
+        assert!(["7-1", "notes", "7-x"].iter().all(|name| named(name).is_dir()));
     }
 
     #[test]
