@@ -44,7 +44,7 @@ fn with_copies(copies: i64, step: i64, move_at: i64) -> Option<Lab> {
                  INSERT INTO process SELECT id + {shift}, {id}, artifact, compiler, flags, variant, rotation, phase_bytes, \
                    entry_address, environment_bytes, region_wall_ns, region_cpu_ns, wall_read_ns, cpu_read_ns, started_at \
                    FROM process WHERE campaign = 1; \
-                 INSERT INTO round SELECT {id}, round, rotations, started_at, elapsed_ns FROM round WHERE campaign = 1; \
+                 INSERT INTO round SELECT {id}, round, rotations, started_at, elapsed_ns, waited_ns FROM round WHERE campaign = 1; \
                  INSERT INTO sample (campaign, round, process, input, start_window, position, warmup, wall_ns, cpu_ns, units, \
                    switches, flagged, at) SELECT {id}, s.round, s.process + {shift}, s.input, s.start_window, s.position, \
                    s.warmup, {time}, {time}, s.units, s.switches, s.flagged, s.at FROM sample s JOIN process p ON p.id = s.process \

@@ -78,6 +78,8 @@ pub fn measure(
     let (ledger, row) = (scene.ledger, scene.campaign);
     let rounds = ledger.rounds(row.id)?;
     core.own.join(shared::learned(ledger, row.id)?);
+    core.spare =
+        core.spare.saturating_sub(rounds.iter().map(|round| Duration::from_nanos(round.waited_ns)).sum());
     let mut campaign = RunningCampaign {
         prepared,
         placements,
@@ -113,7 +115,7 @@ pub fn measure(
         // In the middle of a level: it goes on to where its first round said that it would go.
         campaign.added = Some(first.rotations.len() as u32);
         let before = rounds.iter().filter(|round| round.round < first.round).map(seconds).sum();
-        learn(&mut limits, looks as usize, before, seconds(first));
+        learn(&mut limits, looks as usize, before, first.busy_seconds());
     }
     campaign.walk_levels(&mut limits, &mut done)
 }
@@ -212,13 +214,12 @@ impl RunningCampaign<'_, '_> {
         if self.is_all_out(current) {
             return Ok(Some(Stopped::Nothing));
         }
-        let Some(waited) = self.walk_round(current, limits)? else {
+        let Some(round) = self.walk_round(current, limits)? else {
             return Ok(Some(Stopped::Interrupted));
         };
         if done.rounds_at_level == 0 {
             // The first round tells what one takes better than the tuning did; what it waited for, others need not.
-            let round = self.measured_seconds - done.measured_seconds - waited.as_secs_f64();
-            learn(limits, index, done.measured_seconds, round);
+            learn(limits, index, done.measured_seconds, round.busy_seconds());
         }
         done.rounds_at_level += 1;
         done.measured_seconds = self.measured_seconds;
@@ -380,8 +381,8 @@ impl RunningCampaign<'_, '_> {
         usage::with_fresh(limits, self.prepared.experiment.fresh_memory, &self.prepared.machine.caches)
     }
 
-    /// One round, kept as a whole; what of it was only waited, and is charged. None: asked to stop, nothing of it is kept.
-    fn walk_round(&mut self, level: &mut MeasuredLevel, limits: &StepLimits) -> Result<Option<Duration>> {
+    /// One round, kept as a whole. None: asked to stop, nothing of it is kept.
+    fn walk_round(&mut self, level: &mut MeasuredLevel, limits: &StepLimits) -> Result<Option<Round>> {
         let Some(_turn) = self.take_turn()? else { return Ok(None) };
         let plans: Vec<InputPlan> = self
             .inputs
@@ -433,11 +434,15 @@ impl RunningCampaign<'_, '_> {
         if !outcome.complete {
             return Ok(None);
         }
-        self.keep_round(level, begun, &outcome)?;
-        Ok(Some(if self.core.is_charged { outcome.waited } else { Duration::ZERO }))
+        self.keep_round(level, begun, &outcome).map(Some)
     }
 
-    fn keep_round(&mut self, level: &MeasuredLevel, begun: SystemTime, outcome: &RoundOutcome) -> Result<()> {
+    fn keep_round(
+        &mut self,
+        level: &MeasuredLevel,
+        begun: SystemTime,
+        outcome: &RoundOutcome,
+    ) -> Result<Round> {
         let names: Vec<Arc<str>> = self.inputs.iter().map(|input| input.name.as_str().into()).collect();
         let samples: Vec<NewSample> = outcome
             .taken
@@ -465,14 +470,15 @@ impl RunningCampaign<'_, '_> {
             rotations: level.rotations.clone(),
             started_at: begun.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()),
             elapsed_ns: outcome.elapsed.as_nanos() as u64,
+            waited_ns: if self.core.is_charged { outcome.waited.as_nanos() as u64 } else { 0 },
         };
         self.scene.ledger.put_round(self.scene.campaign.id, &round, &samples)?;
         self.rotations.extend(&level.rotations);
         self.round += 1;
         self.measured_seconds += outcome.elapsed.as_secs_f64();
         let visits: usize = level.blocks.iter().map(|block| block.subjects.len()).sum();
-        self.visit_seconds = outcome.elapsed.as_secs_f64() / visits.max(1) as f64;
-        Ok(())
+        self.visit_seconds = round.busy_seconds() / visits.max(1) as f64;
+        Ok(round)
     }
 
     /// None: asked to stop while waiting.

@@ -67,7 +67,7 @@ mod tests {
                 sample::new(SampleRow { round, pulses, ..sample::of(process.id, flagged) })
             };
             let samples: Vec<NewSample> = pulses.iter().map(row).collect();
-            let round = Round { round, rotations: vec![0], started_at: 0.0, elapsed_ns: 1 };
+            let round = Round { round, rotations: vec![0], started_at: 0.0, elapsed_ns: 1, waited_ns: 0 };
             ledger.put_round(campaign, &round, &samples).expect("a round");
         };
         let (own, wide) = (Pulse::of_additions(1000, 1600), Pulse::of_additions(1000, 2400));

@@ -176,13 +176,14 @@ impl Ledger {
     pub fn put_round(&self, campaign: i64, round: &Round, samples: &[NewSample]) -> Result<()> {
         self.transaction(|connection| {
             connection.execute(
-                "INSERT INTO round (campaign, round, rotations, started_at, elapsed_ns) VALUES (?,?,?,?,?)",
+                "INSERT INTO round (campaign, round, rotations, started_at, elapsed_ns, waited_ns) VALUES (?,?,?,?,?,?)",
                 params![
                     campaign,
                     round.round,
                     serde_json::json!(round.rotations).to_string(),
                     round.started_at,
-                    round.elapsed_ns as i64
+                    round.elapsed_ns as i64,
+                    round.waited_ns as i64,
                 ],
             )?;
             let mut insert = connection.prepare_cached(

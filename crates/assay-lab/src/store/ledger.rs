@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// The format this program writes: `user_version` of the file.
-pub const FORMAT: i64 = 17;
+pub const FORMAT: i64 = 18;
 
 /// What brings a file of format n, counted from 1, to format n + 1.
 const MIGRATIONS: [&str; FORMAT as usize - 1] = [
@@ -30,6 +30,7 @@ const MIGRATIONS: [&str; FORMAT as usize - 1] = [
     include_str!("format-15.sql"),
     include_str!("format-16.sql"),
     include_str!("format-17.sql"),
+    include_str!("format-18.sql"),
 ];
 
 /// How long a writer waits for another one.

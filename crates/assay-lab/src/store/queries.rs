@@ -141,7 +141,7 @@ impl Ledger {
     pub fn rounds(&self, campaign: i64) -> Result<Vec<Round>> {
         self.rows(
             "the campaign's rounds",
-            "SELECT round, rotations, started_at, elapsed_ns FROM round WHERE campaign = ? ORDER BY round",
+            "SELECT round, rotations, started_at, elapsed_ns, coalesce(waited_ns, 0) FROM round WHERE campaign = ? ORDER BY round",
             [campaign],
             |row| {
                 Ok(Round {
@@ -149,6 +149,7 @@ impl Ledger {
                     rotations: serde_json::from_str(&row.get::<_, String>(1)?).unwrap_or_default(),
                     started_at: row.get(2)?,
                     elapsed_ns: unsigned(row, 3)?,
+                    waited_ns: unsigned(row, 4)?,
                 })
             },
         )

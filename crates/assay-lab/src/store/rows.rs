@@ -196,8 +196,17 @@ pub struct Round {
     pub rotations: Vec<u32>,
     /// Unix seconds.
     pub started_at: f64,
-    /// Measuring time.
+    /// Measuring time, as the budget counts it.
     pub elapsed_ns: u64,
+    /// What of it was only waited for an unshared core; 0 where it was not noted.
+    pub waited_ns: u64,
+}
+
+impl Round {
+    /// Seconds that it took without what it waited: what another one will take.
+    pub fn busy_seconds(&self) -> f64 {
+        self.elapsed_ns.saturating_sub(self.waited_ns) as f64 / 1e9
+    }
 }
 
 /// One timed region, as it is judged.

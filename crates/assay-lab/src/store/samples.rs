@@ -182,7 +182,7 @@ mod tests {
                     })
                 };
                 let samples: Vec<NewSample> = inputs.iter().enumerate().map(one).collect();
-                let round = Round { round, rotations: vec![0], started_at: 0.0, elapsed_ns: 1 };
+                let round = Round { round, rotations: vec![0], started_at: 0.0, elapsed_ns: 1, waited_ns: 0 };
                 ledger.put_round(campaign, &round, &samples).unwrap();
             };
             put(own, 0, &["b", "a", "a"]);

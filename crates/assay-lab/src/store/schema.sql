@@ -87,6 +87,7 @@ CREATE TABLE round (
     rotations    TEXT NOT NULL,         -- JSON: the rotations it visited
     started_at   REAL NOT NULL,
     elapsed_ns   INTEGER NOT NULL,      -- of measuring, as the budget counts it
+    waited_ns    INTEGER,               -- of that, what was only waited for an unshared core
     PRIMARY KEY (campaign, round)
 );
 

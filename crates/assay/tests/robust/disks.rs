@@ -1,6 +1,6 @@
 //! Disks that are full. A small file system of its own is mounted for each test, which takes root.
 
-use super::lab::Lab;
+use super::lab::{self, Lab};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -59,14 +59,19 @@ fn dump(ledger: &Path) -> Vec<String> {
 
 #[test]
 fn a_full_disk_loses_the_round_in_flight_and_no_other() {
-    let Some(mut lab) = Lab::slow() else { return };
-    let Some(disk) = Disk::mount(lab.file("disk"), 4 << 20) else { return };
-    lab.keep_ledger_in(lab.file("disk/ledger.db"));
-    let store = lab.file("store").display().to_string();
-    let mut running = lab.start(&["--store", &store]);
-    lab.wait_until(&mut running, "SELECT count(*) FROM round");
-    let filler = disk.fill();
-    let said = running.wait();
+    let mut disk = None;
+    let filled = lab::stopped_in_the_middle(|| {
+        let mut lab = Lab::slow()?;
+        let mounted = disk.insert(Disk::mount(lab.file("disk"), 4 << 20)?);
+        lab.keep_ledger_in(lab.file("disk/ledger.db"));
+        let mut running = lab.start(&["--store", "store"]);
+        lab.wait_until(&mut running, "SELECT count(*) FROM round");
+        let filler = mounted.fill();
+        let said = running.wait();
+        std::fs::remove_file(filler).unwrap();
+        Some((lab, said))
+    });
+    let Some((lab, said)) = filled else { return };
     said.assert_code(1);
     said.assert_errors(&[
         "the disk that holds the ledger",
@@ -74,12 +79,11 @@ fn a_full_disk_loses_the_round_in_flight_and_no_other() {
         "All finished rounds are safe",
         "--resume",
     ]);
-    std::fs::remove_file(filler).unwrap();
     let before = dump(lab.ledger_path());
     assert!(!before.is_empty());
     let rounds = lab.count("SELECT count(*) FROM round");
     lab.assert_ledger_is_whole();
-    lab.run(&["--store", &store, "--resume"]).assert_code(0);
+    lab.run(&["--store", "store", "--resume"]).assert_code(0);
     assert_eq!(dump(lab.ledger_path())[..before.len()], before, "what was kept is kept");
     assert!(lab.count("SELECT count(*) FROM round") > rounds, "it went on");
     assert_eq!(lab.count("SELECT count(*) FROM campaign"), 1);

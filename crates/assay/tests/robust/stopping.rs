@@ -1,11 +1,8 @@
 //! Ctrl-C, kill -9, and going on afterwards.
 
-use super::lab::{self, Lab, Running, Said};
+use super::lab::{self, ALL_ROUNDS, Lab, Running, Said};
 use std::os::unix::process::CommandExt as _;
 use std::time::{Duration, Instant};
-
-/// Rounds per rotation that the slow experiment comes to.
-const ALL_ROUNDS: i64 = 20;
 
 /// A running slow campaign with at least one finished round.
 fn in_the_middle() -> Option<(Lab, Running)> {
@@ -13,6 +10,15 @@ fn in_the_middle() -> Option<(Lab, Running)> {
     let mut running = lab.start(&[]);
     lab.wait_until(&mut running, "SELECT count(*) FROM round");
     Some((lab, running))
+}
+
+/// A slow campaign that got this signal in the middle, and what it said.
+fn stopped_by(signal: &str) -> Option<(Lab, Said)> {
+    lab::stopped_in_the_middle(|| {
+        let (lab, running) = in_the_middle()?;
+        running.signal(signal);
+        Some((lab, running.wait()))
+    })
 }
 
 /// Every sample in order, as one line each.
@@ -50,9 +56,7 @@ const SAMPLING: &str = "SELECT name || ' ' || windows || ' ' || iterations || ' 
 
 #[test]
 fn ctrl_c_shows_what_there_is_and_the_campaign_goes_on_later() {
-    let Some((lab, running)) = in_the_middle() else { return };
-    running.signal("INT");
-    let said = running.wait();
+    let Some((lab, said)) = stopped_by("INT") else { return };
     said.assert_code(1);
     said.assert_page(&["interrupted (--resume continues)", "honest"]);
     said.assert_errors(&["interrupted. Every finished round is kept; `--resume` continues from there."]);
@@ -62,17 +66,15 @@ fn ctrl_c_shows_what_there_is_and_the_campaign_goes_on_later() {
 
 #[test]
 fn a_polite_kill_is_as_good_as_ctrl_c() {
-    let Some((lab, running)) = in_the_middle() else { return };
-    running.signal("TERM");
-    running.wait().assert_code(1);
+    let Some((lab, said)) = stopped_by("TERM") else { return };
+    said.assert_code(1);
     assert_eq!(lab.column("SELECT stopped_because FROM campaign"), ["interrupted"]);
 }
 
 #[test]
 fn kill_9_loses_at_most_the_round_in_flight() {
-    let Some((lab, running)) = in_the_middle() else { return };
-    running.signal("KILL");
-    assert_eq!(running.wait().signal, Some(9));
+    let Some((lab, said)) = stopped_by("KILL") else { return };
+    assert_eq!(said.signal, Some(9));
     let deadline = Instant::now() + Duration::from_secs(20);
     while !lab::processes_from(&lab.file("store")).is_empty() {
         assert!(Instant::now() < deadline, "measured programs outlive the lab");
@@ -278,9 +280,8 @@ fn ends_soon(running: Running, signal: &str) -> Said {
 
 #[test]
 fn a_terminal_that_closes_is_as_good_as_ctrl_c() {
-    let Some((lab, running)) = in_the_middle() else { return };
-    running.signal("HUP");
-    running.wait().assert_code(1);
+    let Some((lab, said)) = stopped_by("HUP") else { return };
+    said.assert_code(1);
     assert_eq!(lab.column("SELECT stopped_because FROM campaign"), ["interrupted"]);
 }
 
