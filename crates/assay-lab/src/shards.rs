@@ -195,11 +195,9 @@ fn resume(
     found.version.clone_from(&asked.version);
     let jobs: Vec<&str> = found.shards.iter().map(|shard| shard.job.as_str()).collect();
     let states = cluster.look(&jobs);
-    let ends = found.ends();
     let mut lost = Vec::new();
     for (at, shard) in found.shards.iter().enumerate() {
-        // A simulation needs no mending: what failed lacked a file, room or the right version.
-        if ends.contains(&shard.stem) && (!is_simulation(&found.verb) || shard.ended() == Some(0)) {
+        if look::is_done(&found, shard) {
             continue;
         }
         match states.get(&shard.job) {

@@ -6,6 +6,7 @@ use super::simulation::{RESULT, is_simulation};
 use crate::store::{Kept, KeptRow, Ledger};
 use crate::view::budget_and_advance;
 use assay_linux::private::PrivateFolder;
+use assay_pure::ledger::Stopped;
 use assay_report::status::{self, STATUS_SCHEMA, ShardProgress, ShardState, ShardStatus, StatusPage};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -71,6 +72,26 @@ pub(super) fn state(shard: &Shard, job: Option<&JobState>) -> ShardState {
     }
 }
 
+/// Whether a shard has come to its end, whatever it found; what failed before that lacked a file, room or the right version.
+pub(super) fn is_done(question: &ShardedQuestion, shard: &Shard) -> bool {
+    match shard.ended() {
+        None => false,
+        Some(0) => true,
+        Some(_) if is_simulation(&question.verb) => false,
+        Some(_) => {
+            let newest = Ledger::open_to_read(&shard.ledger()).and_then(|kept| newest(question, &kept));
+            newest.is_ok_and(|row| {
+                row.is_some_and(|row| row.stopped.is_some_and(|why| why != Stopped::Interrupted))
+            })
+        }
+    }
+}
+
+/// What a shard's ledger was begun with last.
+fn newest(question: &ShardedQuestion, ledger: &Ledger) -> anyhow::Result<Option<KeptRow>> {
+    Ok(ledger.kept(kind_of(&question.verb))?.into_iter().next())
+}
+
 /// When its job began, by the clock of the shared folder: the machine's own may be wrong.
 fn since(shard: &Shard) -> Option<f64> {
     let written = std::fs::metadata(shard.file("node")).and_then(|facts| facts.modified()).ok()?;
@@ -88,7 +109,7 @@ fn measured(question: &ShardedQuestion, shard: &Shard, is_over: bool) -> Option<
         Some(scratch) => Ledger::open_to_read(&scratch.path().join(COPY)).ok()?,
         None => Ledger::open_to_read(&path).ok()?,
     };
-    let newest: KeptRow = ledger.kept(kind_of(&question.verb)).ok()?.into_iter().next()?;
+    let newest = newest(question, &ledger).ok()??;
     let (budget, advance) = budget_and_advance(&ledger, &newest).ok()?;
     Some(ShardProgress {
         rounds: advance.rounds,

@@ -97,12 +97,16 @@ impl Ledger {
         ledger.connection.pragma_update(None, "query_only", "ON").map_err(|error| ledger.explain(error))?;
         let format = ledger.format()?;
         if format != FORMAT {
-            let text = format!(
-                "the ledger {} has format {format}, this assay shows format {FORMAT}; `assay report --list --ledger \
-                 {}` brings it up to date",
-                path.display(),
-                path.display()
-            );
+            let path = path.display();
+            let text = match format {
+                0 => format!(
+                    "the ledger {path} is empty: its disk was full, or assay was killed as it made it"
+                ),
+                _ => format!(
+                    "the ledger {path} has format {format}, this assay shows format {FORMAT}; `assay report --list \
+                     --ledger {path}` brings it up to date"
+                ),
+            };
             return Err(Unusable(text).into());
         }
         Ok(ledger)
