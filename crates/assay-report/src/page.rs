@@ -210,6 +210,9 @@ pub struct CampaignRun {
     pub elapsed_seconds: f64,
     /// Spent measuring, seconds.
     pub measured_seconds: f64,
+    /// Of these, only waited for a core that is not shared.
+    #[serde(default)]
+    pub waited_seconds: f64,
     /// Passes over the cells.
     pub rounds: u64,
     /// Complete rotations.

@@ -183,6 +183,7 @@ fn campaign_of(
         elapsed_seconds: row.finished_at.unwrap_or(last) - row.started_at,
         // The sum of nothing is -0.
         measured_seconds: rounds.iter().map(|round| round.elapsed_ns as f64 / 1e9).sum::<f64>() + 0.0,
+        waited_seconds: rounds.iter().map(|round| round.waited_ns as f64 / 1e9).sum::<f64>() + 0.0,
         rounds: rounds.len() as u64,
         rotations: rotations as u32,
         samples: judged.observed.samples,

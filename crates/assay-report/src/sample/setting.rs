@@ -36,6 +36,7 @@ pub(crate) fn campaign() -> CampaignRun {
         started: "2026-11-21T08:00:00Z".to_owned(),
         elapsed_seconds: 74.2,
         measured_seconds: 41.6,
+        waited_seconds: 0.0,
         rounds: 36,
         rotations: 8,
         samples: 34_560,

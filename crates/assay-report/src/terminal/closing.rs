@@ -147,13 +147,21 @@ fn measured(page: &Page, detail: Detail) -> String {
         words::count(campaign.flagged_samples)
     );
     let elapsed = format!(", {} in all", words::duration(campaign.elapsed_seconds));
+    // Less is not worth a word.
+    let waited = match campaign.waited_seconds {
+        waited if waited >= 0.1 * campaign.measured_seconds && waited > 0.0 => {
+            format!(", {} of it waiting for an unshared core", words::duration(waited))
+        }
+        _ => String::new(),
+    };
     let full = |text: String| if detail == Detail::Full { text } else { String::new() };
     format!(
-        "{}, {}{}, {} of measuring (budget {}){}; {stopped}",
+        "{}, {}{}, {} of measuring{} (budget {}){}; {stopped}",
         words::plural(campaign.rounds, "round"),
         words::plural(u64::from(campaign.rotations), "rotation"),
         full(samples),
         words::duration(campaign.measured_seconds),
+        waited,
         words::duration(campaign.budget_seconds),
         full(elapsed),
     )
@@ -209,6 +217,19 @@ mod tests {
 
     fn failed(what: &str, reason: &str) -> PageFailure {
         PageFailure { kind: FailureKind::Failed, what: what.into(), reason: reason.into() }
+    }
+
+    #[test]
+    fn what_was_waited_for_an_unshared_core_is_said_where_it_is_much() {
+        let mut page = crate::sample::page();
+        let mut said = |waited_seconds: f64| {
+            page.campaign.waited_seconds = waited_seconds;
+            measured(&page, Detail::Brief)
+        };
+        assert!(
+            said(20.0).contains("42 s of measuring, 20 s of it waiting for an unshared core (budget 1 min)")
+        );
+        assert!(said(4.0).contains("42 s of measuring (budget 1 min)"));
     }
 
     #[test]
