@@ -3,8 +3,10 @@
 # machine's own, read-only.
 #
 #   guest.sh boot FOLDER               makes FOLDER/kernel and FOLDER/initramfs of Debian's kernel and busybox
-#   guest.sh run FOLDER MODEL TASK     runs the script TASK on qemu's processor MODEL; FOLDER/MODEL is /mnt there, writable,
-#                                      and keeps its output (log), its exit code (code) and what the kernel said (console)
+#   guest.sh run FOLDER MODEL TASK [OPTION...]
+#                                      runs the script TASK on qemu's processor MODEL; FOLDER/MODEL is /mnt there, writable,
+#                                      and keeps its output (log), its exit code (code) and what the kernel said (console);
+#                                      OPTIONs are qemu's
 #
 # Needs the packages busybox-static, cpio and qemu-system-x86. The emulated machine has no network.
 set -euo pipefail
@@ -20,7 +22,8 @@ boot() { # $1 folder
     # Unpacked here: an emulated processor would take longer over it than over all the rest of its start.
     local packed=("$folder"/package/boot/vmlinuz-*)
     at=$(LC_ALL=C grep -abom1 $'\xfd7zXZ' "${packed[0]}" | head -1 | cut -d: -f1)
-    tail -c +$((at + 1)) "${packed[0]}" | { xz -dcq --single-stream 2> /dev/null || true; } > "$folder/kernel"
+    # xz ends where the kernel does, and complains of what follows, as does who still writes to it.
+    { tail -c +$((at + 1)) "${packed[0]}" | xz -dcq --single-stream > "$folder/kernel"; } 2> /dev/null || true
     : > "$tree/modules/order"
     for name in virtio_pci 9pnet_virtio 9p; do with_dependencies "$folder" "$name"; done
     cp /bin/busybox "$tree/bin/"
@@ -41,14 +44,15 @@ with_dependencies() { # $1 folder, $2 module: after what it needs
     echo "$2" >> "$1/tree/modules/order"
 }
 
-run() { # $1 folder, $2 model, $3 task
-    local out=$1/$2
+run() { # $1 folder, $2 model, $3 task, then qemu's options
+    local folder=$1 model=$2 task=$3 out=$1/$2
+    shift 3
     mkdir -p "$out"
-    rm -f "$out"/*
-    cp "$3" "$out/task"
-    timeout "${FLEET_SECONDS:-3600}" qemu-system-x86_64 -machine q35 -accel tcg -cpu "$2" -icount shift=4,sleep=off -smp 1 -m 2G -display none \
-        -nodefaults -no-reboot -kernel "$1/kernel" -initrd "$1/initramfs" -serial "file:$out/console" \
-        -append "console=ttyS0 earlyprintk=serial mitigations=off panic=-1 fleet=$2" \
+    rm -f "$out"/{task,log,code,console,qemu}
+    cp "$task" "$out/task"
+    timeout "${FLEET_SECONDS:-3600}" qemu-system-x86_64 -machine q35 -accel tcg -cpu "$model" -smp 1 -m 2G -display none \
+        -nodefaults -no-reboot -kernel "$folder/kernel" -initrd "$folder/initramfs" -serial "file:$out/console" \
+        -append "console=ttyS0 earlyprintk=serial mitigations=off panic=-1 fleet=$model" "$@" \
         -virtfs local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap \
         -virtfs "local,path=$out,mount_tag=out,security_model=none" 2> "$out/qemu"
 }
