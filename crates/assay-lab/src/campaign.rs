@@ -92,12 +92,12 @@ pub struct CampaignRequest {
 /// What counts instructions and branches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CountingSource {
-    /// The processor's counters, else the emulator.
+    /// The processor's counters, else a build that logs its branches, else the emulator.
     #[default]
     Best,
     /// The emulator.
     Traced,
-    /// A build that logs its branches, without emulation; the emulator where there can be none.
+    /// A build that logs its branches, without emulation; the emulator where there can be none, with the reason.
     Instrumented,
 }
 

@@ -83,10 +83,14 @@ fn lab(flags: &str, variants: &[&str]) -> Option<Lab> {
 }
 
 fn figure(page: &Value, variant: &str, event: &str) -> f64 {
+    figure_of(page, variant, event, "instrumented")
+}
+
+fn figure_of(page: &Value, variant: &str, event: &str, source: &str) -> f64 {
     let cells = page["cells"].as_array().expect("cells");
     let cell = cells.iter().find(|cell| cell["variant"] == variant).expect("the variant's cell");
     let count = &cell["per_unit"][event];
-    assert_eq!(count["source"], "traced", "{cell}");
+    assert_eq!(count["source"], source, "{cell}");
     count["value"].as_f64().unwrap_or_else(|| panic!("no {event} of {variant}: {cell}"))
 }
 
@@ -112,9 +116,9 @@ fn a_campaign_counts_what_its_variants_execute_per_unit_and_a_second_one_finds_i
     assert!(decide["predictor"].is_string(), "a simulated figure names its predictor: {decide}");
     let (lower, upper) = (decide["lower"].as_f64().unwrap_or(1.0), decide["upper"].as_f64().unwrap_or(0.0));
     assert!(lower <= misses && misses <= upper, "{decide}");
-    let note = page["cells"][0]["count_note"].as_str().expect("why it was traced");
-    assert!(note.starts_with("traced because instructions:u cannot be counted: "), "{note}");
-    assert!(!said.page.contains("2 cells: traced because"), "for --all: {}", said.page);
+    let note = page["cells"][0]["count_note"].as_str().expect("why nothing was counted by hardware");
+    assert!(note.starts_with("without counters, as instructions:u cannot be counted: "), "{note}");
+    assert!(!said.page.contains("2 cells: without counters"), "for --all: {}", said.page);
     assert_eq!(page["learned_inputs"], serde_json::json!([]), "no predictor memorises a million tosses");
     assert!(said.page.contains("mispredictions are simulated by"), "{}", said.page);
     assert!(!said.page.contains("counted by hardware"), "{}", said.page);
@@ -135,10 +139,12 @@ fn a_program_that_the_emulator_cannot_run_is_counted_in_another_build_and_its_ce
         return;
     }
     let Some(lab) = lab("-O1\", \"-mavx512f", &["count", "wide"]) else { return };
-    let said = lab.run(&[]);
+    lab.run(&[]).assert_code(0);
+    near(figure(&lab.page(), "wide", "instructions"), 4.0, 0.02);
+    let said = lab.run(&["--source", "traced"]);
     assert_eq!(said.code, Some(0), "{said:?}");
     let page = lab.page();
-    near(figure(&page, "wide", "instructions"), 4.0, 0.02);
+    near(figure_of(&page, "wide", "instructions", "traced"), 4.0, 0.02);
     let note = |at: usize| page["cells"][at]["count_note"].clone();
     assert!(note(1).as_str().is_some_and(|note| note.contains("-march=x86-64-v3")), "{}", note(1));
     let sql =
@@ -150,7 +156,7 @@ fn a_program_that_the_emulator_cannot_run_is_counted_in_another_build_and_its_ce
 #[test]
 fn where_nothing_can_be_traced_the_cells_say_why_and_the_campaign_is_whole() {
     let Some(lab) = lab("-O1", &["count", "decide"]) else { return };
-    let mut command = lab.command("run", &["experiment.toml"]);
+    let mut command = lab.command("run", &["experiment.toml", "--source", "traced"]);
     // The compiler is found, the emulator is not.
     let folder = lab.file("only-gcc");
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -287,6 +293,7 @@ fn an_instrumented_build_gives_the_figures_that_the_emulator_gives() {
     };
     let traced = figures("traced", "traced");
     assert_eq!(figures("instrumented", "instrumented"), traced);
+    assert_eq!(figures("auto", "instrumented"), traced);
     assert_eq!(traced.len(), 2);
 }
 
@@ -296,7 +303,7 @@ fn what_cannot_be_instrumented_is_counted_by_the_emulator_and_says_so() {
     let said = lab.run(&["--seed", "1", "--source", "instrumented"]);
     assert_eq!(said.code, Some(0), "{said:?}");
     let page = lab.page();
-    near(figure(&page, "count", "instructions"), 4.0, 0.02);
+    near(figure_of(&page, "count", "instructions", "traced"), 4.0, 0.02);
     let note = page["cells"][0]["count_note"].as_str().expect("why the emulator counted");
     assert!(note.contains("cannot be counted: with link-time optimisation"), "{note}");
 }

@@ -209,6 +209,24 @@ fn a_region_that_leaves_instrumented_code_is_not_counted() {
 }
 
 #[test]
+fn an_instrumented_build_is_found_again_and_one_with_other_flags_or_a_damaged_file_is_not() {
+    for compiler in compilers() {
+        let store = tempfile::tempdir().expect("a store");
+        let built = |flags: &[&str]| {
+            let program = build(&store, &["ways.c"], &compiler, flags).expect("it is instrumented");
+            let made = std::fs::metadata(&program.logging).and_then(|file| file.modified());
+            (program.logging, made.expect("it is there"))
+        };
+        let first = built(&["-O1"]);
+        assert_eq!(built(&["-O1"]), first, "the same file, not made again");
+        assert_ne!(built(&["-O2"]).0, first.0);
+        std::fs::write(&first.0, "damaged").expect("it is written");
+        let again = std::fs::metadata(built(&["-O1"]).0).expect("it is there");
+        assert!(again.len() > 1000, "made anew");
+    }
+}
+
+#[test]
 fn what_cannot_be_instrumented_is_refused_with_its_reason() {
     for compiler in compilers() {
         let store = tempfile::tempdir().expect("a store");

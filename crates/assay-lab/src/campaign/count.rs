@@ -81,7 +81,8 @@ struct CountPhase<'a, 's> {
     counters: Result<AvailableCounters, String>,
     predictors: Vec<String>,
     method: String,
-    source: CountingSource,
+    /// Whether programs are counted in instrumented builds, where they can be.
+    logs: bool,
     /// The instrumented builds so far, or why there is none.
     logging: HashMap<BuildGroup, Result<LoggingProgram, String>>,
     deadline: Instant,
@@ -125,9 +126,10 @@ pub fn count(
         Err(_) => generation::predictors(&prepared.machine.cpu_id),
     };
     let executed = asked.iter().any(|event| !event.is_of_memory());
+    let logs = counters.is_err() && source != CountingSource::Traced;
     let mut phase = CountPhase {
-        method: method(source, &counters, &predictors),
-        source,
+        method: method(logs, &counters, &predictors),
+        logs,
         logging: HashMap::new(),
         counters,
         prepared,
@@ -148,10 +150,10 @@ pub fn count(
     }
     phase.count_allocations(&allocated)?;
     if !open.is_empty() {
-        let by = match (&phase.counters, source) {
-            (Ok(_), _) => "by the processor's counters",
-            (Err(_), CountingSource::Instrumented) => "in an instrumented build",
-            (Err(_), _) => "under QEMU, traced",
+        let by = match &phase.counters {
+            Ok(_) => "by the processor's counters",
+            Err(_) if logs => "in an instrumented build",
+            Err(_) => "under QEMU, traced",
         };
         phase.scene.doing(format!("counting {by}, at most {}", words::duration(seconds)));
     }
@@ -181,11 +183,7 @@ fn as_built(prepared: &PreparedExperiment, ledger: &Ledger, campaign: i64) -> Re
 }
 
 /// What must be the same for counts to be used again.
-fn method(
-    source: CountingSource,
-    counters: &Result<AvailableCounters, String>,
-    predictors: &[String],
-) -> String {
+fn method(logs: bool, counters: &Result<AvailableCounters, String>, predictors: &[String]) -> String {
     if let Ok(counters) = counters {
         let names: Vec<String> = counters.names().collect();
         return format!("counted, walks of {UNITS} units; events: {}", names.join(", "));
@@ -196,7 +194,7 @@ fn method(
         format!("{name} {definition:016x}")
     };
     let predictors: Vec<String> = predictors.iter().map(name).collect();
-    let how = if source == CountingSource::Instrumented { "logged" } else { "traced" };
+    let how = if logs { "logged" } else { "traced" };
     format!("{how}, walks of {UNITS} units; predictors: {}", predictors.join(", "))
 }
 
@@ -307,13 +305,11 @@ impl CountPhase<'_, '_> {
     /// Counts one program.
     fn count(&mut self, open: &OpenProgram<'_>) -> Result<()> {
         let before = self.done;
-        let logged = (self.source == CountingSource::Instrumented).then(|| self.log(open));
+        let logged = self.logs.then(|| self.log(open));
         match logged {
             Some(Ok(outcome)) => self.keep_logged(open, outcome)?,
             Some(Err(why)) => {
-                let refused =
-                    format!("traced by the emulator, as its instrumented build cannot be counted: {why}");
-                self.execute(open, Some(refused))?;
+                self.execute(open, Some(format!("its instrumented build cannot be counted: {why}")))?;
             }
             None => self.execute(open, None)?,
         }
@@ -335,7 +331,8 @@ impl CountPhase<'_, '_> {
         let artifact = &open.placed.artifact;
         let source = if self.counters.is_ok() { CountSource::Counted } else { CountSource::Traced };
         let outcome = self.trace(&artifact.path, open, &open.inputs);
-        let executed = CountedProgram { artifact: &artifact.hash, source, note: refused.as_deref() };
+        let noted = refused.as_ref().map(|why| format!("traced by the emulator, as {why}"));
+        let executed = CountedProgram { artifact: &artifact.hash, source, note: noted.as_deref() };
         let left = self.keep(open, &executed, &outcome)?;
         let Some(stopped) = outcome.stopped.filter(|_| !left.is_empty()) else {
             return Ok(());
@@ -344,7 +341,7 @@ impl CountPhase<'_, '_> {
             CutShort::Instruction(reason) => match self.placements.capped(open.placed.group) {
                 Ok(Some((capped, note))) => {
                     let outcome = self.trace(&capped.path, open, &left);
-                    let both = refused.map_or_else(|| note.clone(), |why| format!("{why}; {note}"));
+                    let both = noted.map_or_else(|| note.clone(), |why| format!("{why}; {note}"));
                     let executed = CountedProgram { artifact: &capped.hash, source, note: Some(&both) };
                     let left = self.keep(open, &executed, &outcome)?;
                     let why =
@@ -356,7 +353,8 @@ impl CountPhase<'_, '_> {
             },
             other => self.said(&other),
         };
-        self.fail(open, &left, &reason)
+        let both = refused.map_or_else(|| reason.clone(), |why| format!("{reason}; and {why}"));
+        self.fail(open, &left, &both)
     }
 
     fn said(&self, stopped: &CutShort) -> String {
@@ -379,8 +377,11 @@ impl CountPhase<'_, '_> {
     /// Counts one program in its instrumented build.
     fn log(&mut self, open: &OpenProgram<'_>) -> Result<ProgramCounts, String> {
         let placements = self.placements;
+        let begun = Instant::now();
         let built = self.logging.entry(open.placed.group);
         let built = built.or_insert_with(|| placements.instrument(open.placed)).clone()?;
+        // What is built is built once; the time is for counting.
+        self.deadline += begun.elapsed();
         let before = self.done;
         let outcome = self
             .with_job(&built.logging, open, &open.inputs, &mut |job, told| logged::log(job, &built, told));

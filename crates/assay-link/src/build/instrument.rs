@@ -15,8 +15,11 @@ use super::failure::Stage;
 use super::recipe::Recipe;
 use super::relink;
 use super::workshop::Workshop;
+use super::{builder, keys};
+use assay_pure::inputs::digest;
 use assay_pure::outcomes::{self, PairedTable};
 pub use rewrite::{Scope, rewrite};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// What a whole instrumented program is linked with.
@@ -47,33 +50,44 @@ pub struct LoggingProgram {
     pub table: PairedTable,
 }
 
-/// Builds it. The reason why not is a whole sentence's part.
+/// What was built for a measured program: hashes of the links with a table of sites alone, and with records.
+#[derive(Serialize, Deserialize)]
+struct InstrumentedBuild {
+    marked: String,
+    logging: String,
+}
+
+/// What decides about the records besides the sources and how they are compiled.
+const REWRITER: &str = concat!(
+    include_str!("instrument.rs"),
+    include_str!("instrument/rewrite.rs"),
+    include_str!("instrument/statements.rs"),
+    include_str!("instrument/entrances.rs")
+);
+
+/// Builds it, or finds it. The reason why not is a whole sentence's part.
 pub fn build(workshop: &Workshop, recipe: &Recipe, measured: &Artifact) -> Result<LoggingProgram, String> {
-    let read = |path: &Path| std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
-    let measured_bytes = read(&measured.path)?;
+    let measured_bytes =
+        std::fs::read(&measured.path).map_err(|error| format!("{}: {error}", measured.path.display()))?;
     outcomes::may_have_records(&measured_bytes)?;
     if recipe.link_time {
         return Err("with link-time optimisation the linker generates the code".into());
     }
     let whole = Work { workshop, recipe };
-    let (mut marked, mut logging) = (Vec::new(), Vec::new());
-    let mut site = 1;
-    for command in &recipe.commands {
-        let text = whole.assembly(command)?;
-        let rewritten =
-            rewrite(&text, site, Scope::Regions).map_err(|why| format!("{}, {why}", command.source))?;
-        marked.push(whole.assemble(command, &rewritten.marked)?);
-        logging.push(whole.assemble(command, &rewritten.logging)?);
-        site = rewritten.next_site;
-    }
-    logging.push(whole.log()?);
-    let marked = whole.link(&marked)?;
-    let logging = whole.link(&logging)?;
-    let marked_bytes = read(&marked)?;
-    if !outcomes::same_code(&measured_bytes, &marked_bytes)? {
+    let key = whole.key(measured);
+    let kept = |hash: &str| workshop.cache.kept("artifacts", hash, "elf");
+    let found: Option<InstrumentedBuild> = workshop.cache.record(&key);
+    let found = found.and_then(|build| Some((kept(&build.marked)?, kept(&build.logging)?, build)));
+    let (marked, logging, build) = match found {
+        Some(found) => found,
+        None => whole.make()?,
+    };
+    if !outcomes::same_code(&measured_bytes, &marked)? {
         return Err("assembled from the compiler's text it differs from the measured code".into());
     }
-    let table = outcomes::pair(&marked_bytes, &read(&logging)?)?;
+    let table = outcomes::pair(&marked, &logging)?;
+    workshop.cache.put_record(&key, &build).map_err(|error| whole.stored(&error))?;
+    let logging = workshop.cache.place("artifacts", &build.logging, "elf");
     Ok(LoggingProgram { plain: measured.path.clone(), logging, table })
 }
 
@@ -83,6 +97,42 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
+    /// A program of the same code, compiled and linked by the same commands, has the same records.
+    fn key(&self, measured: &Artifact) -> String {
+        let words = |command: &SourceCommand| {
+            let flags = command.flags.join("\n");
+            format!("{}\n{}\n{flags}", command.source, command.driver.display())
+        };
+        let commands: Vec<String> = self.recipe.commands.iter().map(words).collect();
+        let rewriter = digest(REWRITER.as_bytes());
+        let parts = [&measured.hash, &self.recipe.compiler.sha256, &rewriter, &digest(LOG.as_bytes())];
+        let parts: Vec<&str> = parts.into_iter().chain(&commands).map(String::as_str).collect();
+        keys::key(&[&["instrumented"], &parts[..]].concat())
+    }
+
+    /// The links without and with records, their bytes first; sources are compiled and assembled two at a time.
+    fn make(&self) -> Result<(Vec<u8>, Vec<u8>, InstrumentedBuild), String> {
+        let commands: Vec<&SourceCommand> = self.recipe.commands.iter().collect();
+        let texts = builder::in_pairs(&commands, |command| self.assembly(command), &|_, _| ());
+        let mut site = 1;
+        let mut rewritten = Vec::new();
+        for (command, text) in commands.into_iter().zip(texts) {
+            let text = rewrite(&text?, site, Scope::Regions);
+            let text = text.map_err(|why| format!("{}, {why}", command.source))?;
+            site = text.next_site;
+            rewritten.push((command, text));
+        }
+        let marked = rewritten.iter().map(|(command, text)| (*command, &*text.marked));
+        let logging = rewritten.iter().map(|(command, text)| (*command, &*text.logging));
+        let jobs: Vec<(&SourceCommand, &str)> = marked.chain(logging).collect();
+        let objects = builder::in_pairs(&jobs, |(command, text)| self.assemble(command, text), &|_, _| ());
+        let mut marked = objects.into_iter().collect::<Result<Vec<PathBuf>, String>>()?;
+        let mut logging = marked.split_off(rewritten.len());
+        logging.push(self.log()?);
+        let ((marked_hash, marked), (logging_hash, logging)) = (self.link(&marked)?, self.link(&logging)?);
+        Ok((marked, logging, InstrumentedBuild { marked: marked_hash, logging: logging_hash }))
+    }
+
     fn run(&self, stage: Stage, what: &str, words: &[String]) -> Result<(), String> {
         let ran = self.workshop.run(stage, what, &self.recipe.folder, words);
         ran.map(drop).map_err(|failure| failure.to_string())
@@ -138,14 +188,13 @@ impl Work<'_> {
         Ok(self.workshop.cache.place("objects", &kept.0, "o"))
     }
 
-    fn link(&self, objects: &[PathBuf]) -> Result<PathBuf, String> {
+    /// A link's hash and bytes.
+    fn link(&self, objects: &[PathBuf]) -> Result<(String, Vec<u8>), String> {
         let made = self.workshop.cache.unfinished("");
         let mut words = relink::command_of(self.recipe, objects);
         words.extend(["-o".into(), made.word()]);
         self.run(Stage::Link, "the instrumented program does not link", &words)?;
-        let kept =
-            self.workshop.cache.keep(&made, "artifacts", "elf").map_err(|error| self.stored(&error))?;
-        Ok(self.workshop.cache.place("artifacts", &kept.0, "elf"))
+        self.workshop.cache.keep(&made, "artifacts", "elf").map_err(|error| self.stored(&error))
     }
 }
 

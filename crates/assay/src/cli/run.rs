@@ -93,7 +93,7 @@ pub struct RunArguments {
 /// What counts instructions and branches.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenSource {
-    /// Counters of the processor where the kernel allows them, else tracing
+    /// Counters of the processor where the kernel allows them, else an instrumented build, else tracing
     Auto,
     /// Under emulation: exact counts, simulated predictors
     Traced,

@@ -58,7 +58,7 @@ pub(super) fn events(
     let names = WORK.into_iter().chain(further);
     let events: Vec<CounterEvent> = names.map(|name| name.parse().expect("perf's own name")).collect();
     open(&events).map_err(|refusal| {
-        format!("traced because {} cannot be counted: {}", refusal.event, refusal.reason(conditions))
+        format!("without counters, as {} cannot be counted: {}", refusal.event, refusal.reason(conditions))
     })?;
     let (of_front_end, without_front_end) = match front_end(asked, conditions, open) {
         Ok(found) => (found, None),

@@ -248,8 +248,8 @@ fn the_processors_events_are_chosen_only_where_all_of_them_are_counted() {
     };
     assert!(events(&[], &conditions, &without_misses).is_ok());
     let reason = events(&misses, &conditions, &without_misses).unwrap_err();
-    let expected = "traced because branch-misses:u cannot be counted: this virtual machine has no performance \
-                    counters";
+    let expected = "without counters, as branch-misses:u cannot be counted: this virtual machine has no \
+                    performance counters";
     assert!(reason.starts_with(expected), "{reason}");
 }
 
