@@ -10,7 +10,7 @@ use super::stream::{StoredBranch, StreamState};
 use std::io::Read;
 use std::ops::Range;
 
-/// Streams that are read at a time; each takes 3 MB.
+/// Streams that are read at a time; a compact one takes 3 MB.
 pub const LIVE: u32 = 16;
 
 /// A file being read.

@@ -208,7 +208,7 @@ impl Places {
     ) -> Result<Branch, TraceFault> {
         let here = self.here();
         let rank = site.and_then(|site| self.rank(&step.branch(site)));
-        let tag = fields.byte(self.tag(here, step, site, rank) | u8::from(is_expected) * EXPECTED)?;
+        let tag = fields.byte(self.tag(here, step, site, rank) | flag(is_expected, EXPECTED))?;
         let wrong = || TraceFault::Field { name: "the kind of an event", value: tag.into() };
         let naming = *Naming::ALL.get(usize::from(tag & 7)).ok_or_else(wrong)?;
         let possible = match naming {
@@ -253,9 +253,8 @@ impl Places {
         if rank.is_some() {
             return Naming::Rare as u8;
         }
-        let taken = u8::from(step.taken) * TAKEN;
         let same_target = site.and_then(|site| self.target(site, step.taken)) == Some(step.target);
-        let common = taken | u8::from(same_target) * SAME_TARGET;
+        let common = flag(step.taken, TAKEN) | flag(same_target, SAME_TARGET);
         let first = self.way(0);
         let is_same = first.next != LOST
             && Some(first.branch.site) == site
@@ -268,7 +267,7 @@ impl Places {
             Some(_) if self.first_behind(here) == site => Naming::Behind,
             Some(_) => Naming::Known,
         };
-        common | naming as u8 | u8::from(step.instructions == dense(here, step.pc)) * DENSE
+        common | naming as u8 | flag(step.instructions == dense(here, step.pc), DENSE)
     }
 
     /// The target that a site had last with this outcome, or else with the other.
@@ -415,6 +414,10 @@ impl Places {
             self.rare_count += 1;
         }
     }
+}
+
+fn flag(is_set: bool, bit: u8) -> u8 {
+    if is_set { bit } else { 0 }
 }
 
 fn unknown_way() -> TraceFault {

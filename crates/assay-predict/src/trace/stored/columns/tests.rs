@@ -128,7 +128,7 @@ fn what_comes_more_often_is_expected_from_then_on() {
     let columns = columns_of(&content_of(&[LOOP], &branches));
     let tokens = &columns[Column::Tokens as usize];
     assert_eq!(tokens.iter().filter(|token| **token >> 6 == 1).count(), 1, "one way is given up: {tokens:?}");
-    assert!(tokens.len() < 15, "and the rest is a run: {tokens:?}");
+    assert!(tokens.len() < 20, "and the rest is a run: {tokens:?}");
 }
 
 #[test]

@@ -8,8 +8,8 @@ use super::places::Places;
 use super::{Ending, LONG};
 
 /// The counters' limits: how far a way that is expected may be ahead of others, and how far behind.
-const AHEAD: i8 = 3;
-const BEHIND: i8 = -2;
+const AHEAD: i8 = 7;
+const BEHIND: i8 = -6;
 
 /// Codes one stream.
 pub struct ColumnWriter {
