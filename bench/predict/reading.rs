@@ -1,6 +1,7 @@
 //! What does reading cost per branch, with the file in memory and no predictor behind it?
 //!
 //! Method: the golden streams as SBBT and in our own format, read batch by batch into the same batch; formats take turns.
+//! Beside it what writing our own costs, all of it, and the bits per branch.
 //! A figure is the median over the repeats, and in brackets the least. Usage: reading_speed [REPEATS]
 
 #[allow(dead_code, reason = "the tests use the rest of it")]
@@ -9,27 +10,47 @@ mod golden;
 
 use assay_predict::trace::sbbt::{SbbtLayout, SbbtReader, SbbtWriter};
 use assay_predict::trace::source::{Batch, TraceFault, TraceSource};
-use assay_predict::trace::stored::{Directory, StoredReader, StoredWriter, StreamTotals, StreamWriter};
+use assay_predict::trace::stored::{
+    BlockCoding, Directory, StoredReader, StoredWriter, StreamTotals, StreamWriter,
+};
 use assay_predict::trace::{Branch, BranchSite};
 use std::time::Instant;
 
+const CODINGS: [BlockCoding; 2] = [BlockCoding::Columns, BlockCoding::Compact];
+
 fn main() {
     let repeats: usize = std::env::args().nth(1).map_or(9, |repeats| repeats.parse().expect("a number"));
-    println!("| ns per branch | SBBT | our own |\n|---|---|---|");
+    println!(
+        "| ns per branch | SBBT | our own | compact | our own written | compact written | bits | compact |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
     for name in golden::STREAMS {
         let (sites, branches) = golden::stream(name);
-        let (sbbt, own) = (as_sbbt(&branches), as_own(&sites, &branches));
-        let mut times = [Vec::new(), Vec::new()];
+        let count = branches.len() as f64;
+        let sbbt = as_sbbt(&branches);
+        let (mut read, mut written) = ([const { Vec::new() }; 3], [const { Vec::new() }; 2]);
+        let mut bits = [0.0; 2];
         for _ in 0..repeats {
             let mut reader = SbbtReader::new(&sbbt[..], SbbtLayout::Documented).expect("SBBT");
-            times[0].push(timed(&mut reader, branches.len()));
-            let mut reader = StoredReader::new(&own[..]).expect("our own format");
-            times[1].push(timed(&mut reader, branches.len()));
+            read[0].push(timed(&mut reader, branches.len()));
+            for (at, coding) in CODINGS.into_iter().enumerate() {
+                let start = Instant::now();
+                let own = as_own(coding, &sites, &branches);
+                written[at].push(start.elapsed().as_nanos() as f64 / count);
+                bits[at] = own.len() as f64 * 8.0 / count;
+                let mut reader = StoredReader::new(&own[..]).expect("our own format");
+                read[at + 1].push(timed(&mut reader, branches.len()));
+            }
         }
-        times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
-        let [sbbt, own] = times.map(|times| format!("{:.2} ({:.2})", times[repeats / 2], times[0]));
-        println!("| {name} | {sbbt} | {own} |");
+        let times: Vec<String> = read.into_iter().chain(written).map(said).collect();
+        println!("| {name} | {} | {:.3} | {:.3} |", times.join(" | "), bits[0], bits[1]);
     }
+}
+
+/// The median, and in brackets the least.
+fn said(mut times: Vec<f64>) -> String {
+    times.sort_by(f64::total_cmp);
+    format!("{:.2} ({:.2})", times[times.len() / 2], times[0])
 }
 
 fn as_sbbt(branches: &[Branch]) -> Vec<u8> {
@@ -40,9 +61,9 @@ fn as_sbbt(branches: &[Branch]) -> Vec<u8> {
     bytes
 }
 
-fn as_own(sites: &[BranchSite], branches: &[Branch]) -> Vec<u8> {
+fn as_own(coding: BlockCoding, sites: &[BranchSite], branches: &[Branch]) -> Vec<u8> {
     let mut writer = StoredWriter::new(Vec::new()).expect("memory");
-    let mut stream = StreamWriter::default();
+    let mut stream = StreamWriter::new(coding);
     stream
         .push(sites, branches, |block| writer.write(0, &block).map_err(|_| TraceFault::Empty))
         .expect("memory");

@@ -69,6 +69,26 @@ fn the_golden_stream_has_its_golden_count_whichever_way_it_comes() {
 }
 
 #[test]
+fn a_compact_file_is_smaller_and_holds_the_same_branches() {
+    let folder = tempfile::tempdir().unwrap();
+    let (columns, compact) = (folder.path().join("a.assaytrace"), folder.path().join("b.assaytrace"));
+    done("convert", &[&fixture("cbp-ng_gcc.sbbt.zst"), &columns]);
+    done("convert", &[&"--compact", &columns, &compact]);
+    let [first, second] = [&columns, &compact].map(|file| json("info", &[file]));
+    assert_eq!((first["coding"].as_str(), second["coding"].as_str()), (Some("columns"), Some("compact")));
+    assert!(second["bytes"].as_u64() < first["bytes"].as_u64(), "{} {}", second["bytes"], first["bytes"]);
+    assert_eq!(first["streams"], second["streams"]);
+    assert_eq!((gshare(&columns), gshare(&compact)), (GOLDEN, GOLDEN));
+    assert!(done("info", &[&compact]).contains(": assay, compact, "));
+    assert!(
+        done("info", &[&columns]).contains(": assay, ")
+            && json("info", &[&fixture("cbp-ng_gcc.sbbt.zst")])["coding"].is_null()
+    );
+    let (code, said) = refused("convert", &[&"--compact", &columns, &folder.path().join("c.sbbt")]);
+    assert!(code == 2 && said.contains("--compact is for the format assay"), "{said}");
+}
+
+#[test]
 fn info_counts_a_stream_and_finds_it_sound() {
     let found = json("info", &[&fixture("cbp-ng_gcc.sbbt.zst")]);
     assert_eq!((found["format"].as_str(), found["branches"].as_u64()), (Some("sbbt"), Some(594_405)));
@@ -157,7 +177,8 @@ fn what_is_whole_of_a_cut_trace_can_be_salvaged() {
     let (whole, cut) = (folder.path().join("whole.assaytrace"), folder.path().join("cut.assaytrace"));
     done("convert", &[&fixture("cbp-ng_gcc.sbbt.zst"), &whole]);
     let bytes = std::fs::read(&whole).unwrap();
-    std::fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
+    // Most sites are in the first block, which is more than half of the file.
+    std::fs::write(&cut, &bytes[..bytes.len() * 3 / 4]).unwrap();
     let output = folder.path().join("saved.sbbt");
     let (code, said) = refused("convert", &[&cut, &output]);
     assert!(code == 2 && said.contains("block") && said.contains("--salvage"), "{said}");
@@ -302,6 +323,11 @@ fn a_recorded_command_is_read_back_to_the_branch() {
     assert_eq!(found["streams"][0]["reachable"]["broken"], 0);
     assert!(found["source"].as_str().unwrap().starts_with("qemu "));
     assert_eq!(found["processes"][0]["ended"], "exited with 0");
+    let compact = folder.path().join("compact.assaytrace");
+    done("record", &[&"--compact", &"-o", &compact, &"--", &program]);
+    let again = json("info", &[&compact]);
+    assert_eq!((found["coding"].as_str(), again["coding"].as_str()), (Some("columns"), Some("compact")));
+    assert_eq!(found["streams"][0]["classes"], again["streams"][0]["classes"]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod stored;
 mod walk;
 
 use assay_pure::trace::TraceFormat;
+use assay_pure::trace::stored::BlockCoding;
 
 /// Record, describe, convert and simulate branch traces
 #[derive(clap::Args, Clone, Debug)]
@@ -38,6 +39,11 @@ pub fn run(arguments: &TraceArguments) -> anyhow::Result<u8> {
         TraceVerb::Convert(arguments) => convert::run(arguments),
         TraceVerb::Simulate(arguments) => simulate::run(arguments),
     }
+}
+
+/// What `--compact` asks for.
+fn coding_of(is_compact: bool) -> BlockCoding {
+    if is_compact { BlockCoding::Compact } else { BlockCoding::Columns }
 }
 
 /// A format's name on the command line.

@@ -1,14 +1,17 @@
 //! The frame around what is stored: kind, stream, count, length, checksum.
 
 use super::super::source::{TraceError, TraceFault, TracePlace};
+use super::columns;
 use sha2::{Digest as _, Sha256};
 use std::io::{self, Read, Write};
 
 /// What a file begins with; the last byte is the version.
-pub const MAGIC: [u8; 8] = *b"assaytr\x01";
+pub const MAGIC: [u8; 8] = *b"assaytr\x02";
+/// The version before, which had no columns.
+const COMPACT_ONLY: u8 = 1;
 /// Streams that a file can have.
 pub const MAX_STREAMS: u32 = 1 << 16;
-/// Branches of the fullest block.
+/// Branches of the fullest compact block.
 pub const MAX_BRANCHES: u32 = 1 << 16;
 /// Bytes of the longest content of a chunk.
 pub const MAX_CONTENT: u32 = 1 << 22;
@@ -16,10 +19,33 @@ pub const MAX_CONTENT: u32 = 1 << 22;
 const HEADER_BYTES: usize = 16;
 const CHECK_BYTES: usize = 8;
 
+/// How the branches of a block are coded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlockCoding {
+    /// In the fewest bits: an arithmetic coder with mixed predictions.
+    Compact,
+    /// Read at the speed of memory.
+    #[default]
+    Columns,
+}
+
+impl BlockCoding {
+    /// Both.
+    pub const CODINGS: [BlockCoding; 2] = [BlockCoding::Compact, BlockCoding::Columns];
+
+    /// Branches of the fullest block.
+    pub fn max_branches(self) -> u32 {
+        match self {
+            BlockCoding::Compact => MAX_BRANCHES,
+            BlockCoding::Columns => columns::MAX_BRANCHES,
+        }
+    }
+}
+
 /// What a chunk holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkKind {
-    Branches,
+    Branches(BlockCoding),
     Directory,
 }
 
@@ -38,25 +64,31 @@ pub type Checksum = [u8; CHECK_BYTES];
 impl ChunkHeader {
     fn bytes(&self) -> [u8; HEADER_BYTES] {
         let kind: u32 = match self.kind {
-            ChunkKind::Branches => 1,
+            ChunkKind::Branches(BlockCoding::Compact) => 1,
             ChunkKind::Directory => 2,
+            ChunkKind::Branches(BlockCoding::Columns) => 3,
         };
         let words = [kind, self.stream, self.branches, self.length].map(u32::to_le_bytes);
         std::array::from_fn(|at| words[at / 4][at % 4])
     }
 
-    fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<ChunkHeader, TraceFault> {
+    fn parse(bytes: &[u8; HEADER_BYTES], version: u8) -> Result<ChunkHeader, TraceFault> {
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[at * 4 + byte]));
         let field = |name, at: usize| TraceFault::Field { name, value: word(at).into() };
         let kind = match word(0) {
-            1 => ChunkKind::Branches,
+            1 => ChunkKind::Branches(BlockCoding::Compact),
             2 => ChunkKind::Directory,
+            3 if version > COMPACT_ONLY => ChunkKind::Branches(BlockCoding::Columns),
             _ => return Err(field("the kind of a chunk", 0)),
         };
         if word(1) >= MAX_STREAMS {
             return Err(field("the number of a stream", 1));
         }
-        if word(2) > MAX_BRANCHES || (word(2) == 0) != (kind == ChunkKind::Directory) {
+        let branches = match kind {
+            ChunkKind::Branches(coding) => 1..=coding.max_branches(),
+            ChunkKind::Directory => 0..=0,
+        };
+        if !branches.contains(&word(2)) {
             return Err(field("the number of branches in a block", 2));
         }
         if word(3) > MAX_CONTENT {
@@ -88,6 +120,7 @@ pub fn write(
 /// Chunks of a file, one after the other.
 pub struct Chunks<R> {
     inner: R,
+    version: u8,
     check: Checksum,
     byte: u64,
     number: u64,
@@ -96,8 +129,8 @@ pub struct Chunks<R> {
 impl<R: Read> Chunks<R> {
     /// Reads the name.
     pub fn new(inner: R) -> Result<Chunks<R>, TraceError> {
-        let mut chunks = Chunks { inner, check: MAGIC, byte: 0, number: 0 };
         let mut name = [0; 8];
+        let mut chunks = Chunks { inner, version: 0, check: name, byte: 0, number: 0 };
         let have = chunks.fill(&mut name)?;
         let fault = match &name[..have] {
             [] => TraceFault::Empty,
@@ -105,9 +138,11 @@ impl<R: Read> Chunks<R> {
                 TraceFault::Format { expected: "a trace of assay" }
             }
             _ if have < 8 => TraceFault::Cut { have: 0, promised: None },
-            begin if begin[7] != MAGIC[7] => TraceFault::Version { found: begin[7].into() },
+            begin if !(COMPACT_ONLY..=MAGIC[7]).contains(&begin[7]) => {
+                TraceFault::Version { found: begin[7].into() }
+            }
             _ => {
-                chunks.byte = 8;
+                (chunks.version, chunks.check, chunks.byte) = (name[7], name, 8);
                 return Ok(chunks);
             }
         };
@@ -130,7 +165,7 @@ impl<R: Read> Chunks<R> {
             _ => {}
         }
         let head = bytes.first_chunk().expect("it is longer than a header");
-        let header = ChunkHeader::parse(head).map_err(|fault| TraceError::new(place, fault))?;
+        let header = ChunkHeader::parse(head, self.version).map_err(|fault| TraceError::new(place, fault))?;
         content.resize(header.length as usize, 0);
         if self.fill(content)? < content.len() {
             return Err(cut());

@@ -1,9 +1,9 @@
-//! What a file may hold at most, what a reader does with content that nobody wrote, and that version 1 stays what it is.
+//! What a file may hold at most, what a reader does with content that nobody wrote, and that version 1 stays readable.
 
 use super::super::source::{Batch, TraceError, TraceFault, TracePlace, TraceSource};
 use super::super::{Branch, BranchClass, BranchKind, BranchSite};
-use super::chunk::{self, ChunkHeader, MAX_BRANCHES, MAX_CONTENT};
-use super::tests::{read, renumbered, wild, written};
+use super::chunk::{self, ChunkHeader, ChunkKind, Chunks, MAX_BRANCHES, MAX_CONTENT};
+use super::tests::{CODINGS, read, renumbered, wild, written};
 use super::write::FULL;
 use super::*;
 use rand_core::{Rng, SeedableRng};
@@ -24,14 +24,23 @@ fn headers_beyond_the_limits_are_refused_before_anything_is_made_room_for() {
         error.fault
     };
     let field = |name, value: u32| TraceFault::Field { name, value: value.into() };
-    assert_eq!(fault(&begun(3, 0, 1, 0)), field("the kind of a chunk", 3));
+    assert_eq!(fault(&begun(4, 0, 1, 0)), field("the kind of a chunk", 4));
+    let mut first = begun(3, 0, 1, 0);
+    first[7] = 1;
+    assert_eq!(fault(&first), field("the kind of a chunk", 3), "version 1 had no columns");
     assert_eq!(fault(&begun(1, MAX_STREAMS, 1, 0)), field("the number of a stream", MAX_STREAMS));
     let branches = "the number of branches in a block";
     assert_eq!(fault(&begun(1, 0, MAX_BRANCHES + 1, 0)), field(branches, MAX_BRANCHES + 1));
+    let most = BlockCoding::Columns.max_branches();
+    assert_eq!(fault(&begun(3, 0, most + 1, 0)), field(branches, most + 1));
     assert_eq!(fault(&begun(1, 0, 0, 0)), field(branches, 0));
+    assert_eq!(fault(&begun(3, 0, 0, 0)), field(branches, 0));
     assert_eq!(fault(&begun(2, 0, 1, 0)), field(branches, 1));
     assert_eq!(fault(&begun(1, 0, 1, MAX_CONTENT + 1)), field("the length of a chunk", MAX_CONTENT + 1));
-    for fine in [begun(1, MAX_STREAMS - 1, MAX_BRANCHES, MAX_CONTENT), begun(2, 0, 0, 9)] {
+    let last = MAX_STREAMS - 1;
+    for fine in
+        [begun(1, last, MAX_BRANCHES, MAX_CONTENT), begun(3, last, most, MAX_CONTENT), begun(2, 0, 0, 9)]
+    {
         assert_eq!(fault(&fine), TraceFault::Cut { have: 0, promised: None });
     }
 }
@@ -60,35 +69,40 @@ fn damage_is_said_with_its_block_and_byte_and_ends_the_stream() {
 #[test]
 fn a_block_ends_at_its_most_branches() {
     let jump = Branch::new(0x10, 0x10, 0, BranchClass::JUMP, true, 1);
-    let mut sizes = Vec::new();
-    let mut stream = StreamWriter::default();
-    let feed = vec![jump; MAX_BRANCHES as usize + 5];
-    stream
-        .push::<TraceFault>(&[], &feed, |block| {
-            sizes.push(block.branches());
-            Ok(())
-        })
-        .unwrap();
-    assert_eq!((sizes, stream.finish().map(|block| block.branches())), (vec![MAX_BRANCHES], Some(5)));
+    for (coding, most) in CODINGS.into_iter().zip([65_536, BlockCoding::Columns.max_branches()]) {
+        let mut sizes = Vec::new();
+        let mut stream = StreamWriter::new(coding);
+        let feed = vec![jump; most as usize + 5];
+        stream
+            .push::<TraceFault>(&[], &feed, |block| {
+                sizes.push(block.branches());
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!((sizes, stream.finish().map(|block| block.branches())), (vec![most], Some(5)));
+    }
 }
 
 #[test]
 fn a_block_ends_at_a_megabyte_however_few_branches_that_is() {
-    // New sites at wild addresses with wild targets: some twenty bytes each.
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-    let mut stream = StreamWriter::default();
-    let mut blocks = Vec::new();
-    for site in 0..MAX_BRANCHES - 1 {
-        let jump = Branch::new(random.next_u64(), random.next_u64(), site, BranchClass::JUMP, true, 1);
-        stream
-            .push::<TraceFault>(&[], &[jump], |block| {
-                blocks.push((block.bytes(), block.branches()));
-                Ok(())
-            })
-            .unwrap();
+    // New sites at wild addresses with wild targets: some twenty bytes each. zstd spares little of it.
+    for coding in CODINGS {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+        let mut stream = StreamWriter::new(coding);
+        let mut blocks = Vec::new();
+        for site in 0..MAX_BRANCHES - 1 {
+            let jump = Branch::new(random.next_u64(), random.next_u64(), site, BranchClass::JUMP, true, 1);
+            stream
+                .push::<TraceFault>(&[], &[jump], |block| {
+                    blocks.push((block.bytes(), block.branches()));
+                    Ok(())
+                })
+                .unwrap();
+        }
+        assert_eq!(blocks.len(), 1);
+        let size = if coding == BlockCoding::Compact { FULL..FULL + 100 } else { FULL * 2 / 3..FULL + 100 };
+        assert!(size.contains(&blocks[0].0) && blocks[0].1 < MAX_BRANCHES - 1, "{blocks:?}");
     }
-    assert_eq!(blocks.len(), 1);
-    assert!((FULL..FULL + 100).contains(&blocks[0].0) && blocks[0].1 < MAX_BRANCHES - 1, "{blocks:?}");
 }
 
 #[test]
@@ -125,12 +139,8 @@ fn a_feed_may_give_a_number_to_another_site_later() {
 fn ending(plain: &[u8]) -> Vec<u8> {
     let packed = zstd::bulk::compress(plain, 1).unwrap();
     let mut bytes = MAGIC.to_vec();
-    let header = ChunkHeader {
-        kind: chunk::ChunkKind::Directory,
-        stream: 0,
-        branches: 0,
-        length: packed.len() as u32,
-    };
+    let header =
+        ChunkHeader { kind: ChunkKind::Directory, stream: 0, branches: 0, length: packed.len() as u32 };
     chunk::write(&mut bytes, &mut MAGIC.clone(), header, &packed).unwrap();
     bytes
 }
@@ -170,7 +180,8 @@ fn content_that_nobody_wrote_gives_branches_or_an_error() {
         let mut content = vec![0; 100];
         random.fill_bytes(&mut content);
         let mut writer = StoredWriter::new(Vec::new()).unwrap();
-        writer.write(0, &CodedBlock::from_parts(1 + round % 12, content)).unwrap();
+        let block = CodedBlock::from_parts(BlockCoding::Compact, 1 + round % 12, content);
+        writer.write(0, &block).unwrap();
         let (streams, _, result) = read(&writer.finish(&Directory::default()).unwrap());
         assert!(streams[0].len() <= 12);
         // Where all of it makes branches, the directory is found to know none.
@@ -211,11 +222,50 @@ fn program() -> (Vec<BranchSite>, Vec<Branch>) {
     (sites, branches)
 }
 
+/// The same chunks in a file of version 1.
+fn as_version_1(bytes: &[u8]) -> Vec<u8> {
+    let mut chunks = Chunks::new(bytes).unwrap();
+    let (mut out, mut content) = (b"assaytr\x01".to_vec(), Vec::new());
+    let mut check = *b"assaytr\x01";
+    while let Some(header) = chunks.next(&mut content, 0).unwrap() {
+        chunk::write(&mut out, &mut check, header, &content).unwrap();
+    }
+    out
+}
+
 #[test]
-fn version_1_is_written_as_it_always_was() {
+fn a_program_comes_back_in_either_coding() {
+    let (sites, branches) = program();
+    for coding in CODINGS {
+        let (streams, _, result) = read(&written(coding, &[(&sites, &branches)], 1000).0);
+        assert_eq!(result, Ok(()));
+        assert!(streams[0] == renumbered(&sites, &branches));
+    }
+}
+
+#[test]
+fn a_stream_whose_blocks_are_coded_in_different_ways_is_refused() {
+    let (sites, branches) = program();
+    for codings in [CODINGS, [BlockCoding::Columns, BlockCoding::Compact]] {
+        let mut writer = StoredWriter::new(Vec::new()).unwrap();
+        for coding in codings {
+            let mut stream = StreamWriter::new(coding);
+            stream.push::<TraceFault>(&sites, &branches[..10], |_| unreachable!()).unwrap();
+            writer.write(0, &stream.finish().unwrap()).unwrap();
+        }
+        let (streams, _, result) = read(&writer.finish(&Directory::default()).unwrap());
+        let name = "the coding of a stream that began in another";
+        assert_eq!(result.unwrap_err().fault, TraceFault::Field { name, value: 0 });
+        assert_eq!(streams[0].len(), 10);
+    }
+}
+
+#[test]
+fn version_1_is_read_and_its_blocks_are_written_as_they_always_were() {
     let (wild_sites, wild_branches) = wild(7, 4000);
     let (sites, branches) = program();
-    let (bytes, _) = written(&[(&wild_sites, &wild_branches), (&sites, &branches)], 1000);
+    let feeds: [(&[BranchSite], &[Branch]); 2] = [(&wild_sites, &wild_branches), (&sites, &branches)];
+    let bytes = as_version_1(&written(BlockCoding::Compact, &feeds, 1000).0);
     let (streams, _, result) = read(&bytes);
     assert_eq!(result, Ok(()));
     assert!(streams[1] == renumbered(&sites, &branches));
@@ -226,7 +276,7 @@ fn version_1_is_written_as_it_always_was() {
         end += 24 + u32::from_le_bytes(length) as usize;
     }
     let digest: String = Sha256::digest(&bytes[..end]).iter().map(|byte| format!("{byte:02x}")).collect();
-    // Written by the first release of the format. Another value means that files of version 1 can no longer be read: then
-    // the version has to change, not this line.
+    // Written by the first release of the format. Another value means that compact files, of version 1 among them, can no
+    // longer be read: then their kind of chunk has to change, not this line.
     assert_eq!((end, &digest[..16]), (28_315, "cdf39a401a15de9e"));
 }

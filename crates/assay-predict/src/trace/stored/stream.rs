@@ -26,6 +26,11 @@ impl StoredBranch {
     /// What a reader hands in where a writer hands in a branch.
     pub const UNKNOWN: StoredBranch =
         StoredBranch { pc: 0, length: 0, class: BranchClass::JUMP, target: 0, taken: false, instructions: 0 };
+
+    /// At the site of this number.
+    pub fn branch(&self, site: u32) -> Branch {
+        Branch::new(self.pc, self.target, site, self.class, self.taken, self.instructions)
+    }
 }
 
 /// What came after a place last time, and whether that will be so again.

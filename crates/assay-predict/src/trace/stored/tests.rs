@@ -33,11 +33,17 @@ pub(super) fn read(bytes: &[u8]) -> Read {
     (streams, reader.directory().cloned(), result)
 }
 
-pub(super) fn written(feeds: &[(&[BranchSite], &[Branch])], cut: usize) -> (Vec<u8>, Directory) {
+pub(super) const CODINGS: [BlockCoding; 2] = BlockCoding::CODINGS;
+
+pub(super) fn written(
+    coding: BlockCoding,
+    feeds: &[(&[BranchSite], &[Branch])],
+    cut: usize,
+) -> (Vec<u8>, Directory) {
     let mut writer = StoredWriter::new(Vec::new()).unwrap();
     let mut directory = Directory { source: "a test".to_owned(), ..Directory::default() };
     for (number, (sites, branches)) in feeds.iter().enumerate() {
-        let mut stream = StreamWriter::default();
+        let mut stream = StreamWriter::new(coding);
         for piece in branches.chunks(cut) {
             stream
                 .push(sites, piece, |block| {
@@ -105,11 +111,13 @@ pub(super) fn wild(seed: u64, count: usize) -> (Vec<BranchSite>, Vec<Branch>) {
 fn any_stream_comes_back_whatever_sense_it_makes() {
     for seed in 0..20 {
         let (sites, branches) = wild(seed, 3000);
-        let (bytes, directory) = written(&[(&sites, &branches)], 1000);
-        let (streams, found, result) = read(&bytes);
-        assert_eq!(result, Ok(()), "seed {seed}");
-        assert!(streams[0] == renumbered(&sites, &branches), "seed {seed}");
-        assert_eq!(found, Some(directory));
+        for coding in CODINGS {
+            let (bytes, directory) = written(coding, &[(&sites, &branches)], 1000);
+            let (streams, found, result) = read(&bytes);
+            assert_eq!(result, Ok(()), "seed {seed}");
+            assert!(streams[0] == renumbered(&sites, &branches), "seed {seed}");
+            assert_eq!(found, Some(directory));
+        }
     }
 }
 
@@ -118,17 +126,20 @@ fn streams_lie_side_by_side_and_blocks_go_on_where_they_stopped() {
     let (sites, branches) = wild(1, 150_000);
     let (other_sites, other) = wild(2, 500);
     let feeds: [(&[BranchSite], &[Branch]); 3] = [(&sites, &branches), (&[], &[]), (&other_sites, &other)];
-    let (bytes, _) = written(&feeds, 7000);
-    let (streams, _, result) = read(&bytes);
-    assert_eq!(result, Ok(()));
-    assert!(streams[0].len() == 150_000 && streams[0][149_000..] == renumbered(&sites, &branches)[149_000..]);
-    assert!(streams[1].is_empty() && streams[2] == renumbered(&other_sites, &other));
-    let mut reader = StoredReader::only(&bytes[..], 2..3).unwrap();
-    let mut batch = Batch::default();
-    assert_eq!(reader.next(&mut batch), Ok(true));
-    assert_eq!((batch.stream, batch.branches.len(), reader.skipped()), (2, 500, 150_000));
-    assert_eq!(reader.next(&mut batch), Ok(false));
-    assert_eq!(reader.streams(), 3);
+    for coding in CODINGS {
+        let (bytes, _) = written(coding, &feeds, 7000);
+        let (streams, _, result) = read(&bytes);
+        assert_eq!(result, Ok(()));
+        let expected = renumbered(&sites, &branches);
+        assert!(streams[0].len() == 150_000 && streams[0][149_000..] == expected[149_000..]);
+        assert!(streams[1].is_empty() && streams[2] == renumbered(&other_sites, &other));
+        let mut reader = StoredReader::only(&bytes[..], 2..3).unwrap();
+        let mut batch = Batch::default();
+        assert_eq!((reader.next(&mut batch), reader.coding()), (Ok(true), Some(coding)));
+        assert_eq!((batch.stream, batch.branches.len(), reader.skipped()), (2, 500, 150_000));
+        assert_eq!(reader.next(&mut batch), Ok(false));
+        assert_eq!(reader.streams(), 3);
+    }
 }
 
 #[test]
@@ -147,58 +158,68 @@ fn static_targets_are_known_from_either_outcome_where_lengths_are() {
         branch(2, 0x80, true),
         branch(3, 0x42, false),
     ];
-    let (bytes, _) = written(&[(&sites, &stream)], 10);
-    let mut reader = StoredReader::new(&bytes[..]).unwrap();
-    assert_eq!(reader.next(&mut Batch::default()), Ok(true));
-    assert_eq!(
-        (reader.next(&mut Batch::default()), reader.next(&mut Batch::default())),
-        (Ok(false), Ok(false))
-    );
-    let targets: Vec<Option<u64>> = reader.sites(0).iter().map(|site| site.target).collect();
-    assert_eq!(targets, [Some(0x99), None, Some(0x80), None], "an indirect one has none");
+    for coding in CODINGS {
+        let (bytes, _) = written(coding, &[(&sites, &stream)], 10);
+        let mut reader = StoredReader::new(&bytes[..]).unwrap();
+        assert_eq!(reader.next(&mut Batch::default()), Ok(true));
+        assert_eq!(
+            (reader.next(&mut Batch::default()), reader.next(&mut Batch::default())),
+            (Ok(false), Ok(false))
+        );
+        let targets: Vec<Option<u64>> = reader.sites(0).iter().map(|site| site.target).collect();
+        assert_eq!(targets, [Some(0x99), None, Some(0x80), None], "an indirect one has none");
+    }
 }
 
 #[test]
 fn a_file_cut_anywhere_gives_the_blocks_before() {
     let (sites, branches) = wild(3, 400);
-    let mut writer = StoredWriter::new(Vec::new()).unwrap();
-    let mut stream = StreamWriter::default();
-    let mut ends = vec![(8, 0)];
-    for piece in branches.chunks(100) {
-        stream.push::<TraceFault>(&sites, piece, |_| unreachable!()).unwrap();
-        writer.write(0, &stream.finish().unwrap()).unwrap();
-        ends.push((writer.bytes() as usize, stream.branches()));
-    }
-    let totals = StreamTotals { branches: 400, ..StreamTotals::default() };
-    let bytes = writer.finish(&Directory { streams: vec![totals], ..Directory::default() }).unwrap();
     let whole = renumbered(&sites, &branches);
-    for length in 0..bytes.len() {
-        let (streams, directory, result) = read(&bytes[..length]);
-        let error = result.unwrap_err();
-        let have = ends.iter().rev().find(|end| end.0 <= length).map_or(0, |end| end.1);
-        let expected = if length == 0 { TraceFault::Empty } else { TraceFault::Cut { have, promised: None } };
-        assert_eq!((error.fault, directory), (expected, None), "cut at {length}");
-        assert!(streams.concat() == whole[..have as usize]);
+    for coding in CODINGS {
+        let mut writer = StoredWriter::new(Vec::new()).unwrap();
+        let mut stream = StreamWriter::new(coding);
+        let mut ends = vec![(8, 0)];
+        for piece in branches.chunks(100) {
+            stream.push::<TraceFault>(&sites, piece, |_| unreachable!()).unwrap();
+            writer.write(0, &stream.finish().unwrap()).unwrap();
+            ends.push((writer.bytes() as usize, stream.branches()));
+        }
+        let totals = StreamTotals { branches: 400, ..StreamTotals::default() };
+        let bytes = writer.finish(&Directory { streams: vec![totals], ..Directory::default() }).unwrap();
+        for length in 0..bytes.len() {
+            let (streams, directory, result) = read(&bytes[..length]);
+            let error = result.unwrap_err();
+            let have = ends.iter().rev().find(|end| end.0 <= length).map_or(0, |end| end.1);
+            let expected =
+                if length == 0 { TraceFault::Empty } else { TraceFault::Cut { have, promised: None } };
+            assert_eq!((error.fault, directory), (expected, None), "cut at {length}");
+            assert!(streams.concat() == whole[..have as usize]);
+        }
     }
 }
 
 #[test]
 fn every_damaged_byte_is_found() {
     let (sites, branches) = wild(4, 60);
-    let (bytes, _) = written(&[(&sites, &branches)], 100);
-    for at in 0..bytes.len() {
-        for flip in [1, 0x80] {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= flip;
-            assert!(read(&damaged).2.is_err(), "byte {at}");
+    for coding in CODINGS {
+        let (bytes, _) = written(coding, &[(&sites, &branches)], 100);
+        for at in 0..bytes.len() {
+            for flip in [1, 0x80] {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= flip;
+                assert!(read(&damaged).2.is_err(), "byte {at}");
+            }
+        }
+        let mut longer = bytes.clone();
+        longer.push(0);
+        assert_eq!(read(&longer).2.unwrap_err().fault, TraceFault::Trailing);
+        for found in [0, 3, 9] {
+            let mut other = bytes.clone();
+            other[7] = found;
+            let version = TraceFault::Version { found: found.into() };
+            assert_eq!(read(&other).2, Err(TraceError::new(TracePlace::Byte(0), version)));
         }
     }
-    let mut longer = bytes.clone();
-    longer.push(0);
-    assert_eq!(read(&longer).2.unwrap_err().fault, TraceFault::Trailing);
-    let mut newer = bytes.clone();
-    newer[7] = 9;
-    assert_eq!(read(&newer).2, Err(TraceError::new(TracePlace::Byte(0), TraceFault::Version { found: 9 })));
     let format = TraceFault::Format { expected: "a trace of assay" };
     assert_eq!(read(b"SBBT\n").2.unwrap_err(), TraceError::new(TracePlace::Byte(0), format));
 }

@@ -2,8 +2,9 @@
 
 use super::super::source::TraceFault;
 use super::super::{Branch, BranchSite};
-use super::chunk::{self, Checksum, ChunkHeader, ChunkKind, MAGIC, MAX_BRANCHES, MAX_STREAMS};
+use super::chunk::{self, BlockCoding, Checksum, ChunkHeader, ChunkKind, MAGIC, MAX_STREAMS};
 use super::coder::Encoder;
+use super::columns::ColumnWriter;
 use super::directory::Directory;
 use super::stream::{StoredBranch, StreamState};
 use std::io::{self, Write};
@@ -11,14 +12,15 @@ use std::io::{self, Write};
 /// Some branches of a stream, coded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodedBlock {
+    coding: BlockCoding,
     branches: u32,
     content: Vec<u8>,
 }
 
 impl CodedBlock {
     /// From its content, whatever that is: for those who try what a reader makes of it.
-    pub fn from_parts(branches: u32, content: Vec<u8>) -> CodedBlock {
-        CodedBlock { branches, content }
+    pub fn from_parts(coding: BlockCoding, branches: u32, content: Vec<u8>) -> CodedBlock {
+        CodedBlock { coding, branches, content }
     }
 
     /// Branches in it.
@@ -32,13 +34,12 @@ impl CodedBlock {
     }
 }
 
-/// Bytes at which a block ends, whatever the number of its branches.
+/// Bytes at which a block ends, before columns are packed, whatever the number of its branches.
 pub(super) const FULL: usize = 1 << 20;
 
 /// Codes one stream, block by block.
 pub struct StreamWriter {
-    stream: StreamState,
-    coder: Encoder,
+    coder: StreamCoder,
     in_block: u32,
     /// Our number for each site of the feed.
     numbers: Vec<u32>,
@@ -46,20 +47,74 @@ pub struct StreamWriter {
     instructions: u64,
 }
 
-impl Default for StreamWriter {
-    fn default() -> StreamWriter {
-        StreamWriter {
-            stream: StreamState::new(),
-            coder: Encoder::new(),
-            in_block: 0,
-            numbers: Vec::new(),
-            branches: 0,
-            instructions: 0,
+/// The state of one coding or the other.
+enum StreamCoder {
+    Compact(Box<StreamState>, Encoder),
+    Columns(Box<ColumnWriter>),
+}
+
+impl StreamCoder {
+    fn coding(&self) -> BlockCoding {
+        match self {
+            StreamCoder::Compact(..) => BlockCoding::Compact,
+            StreamCoder::Columns(_) => BlockCoding::Columns,
+        }
+    }
+
+    fn sites(&self) -> &[BranchSite] {
+        match self {
+            StreamCoder::Compact(stream, _) => stream.sites(),
+            StreamCoder::Columns(columns) => columns.places().sites(),
+        }
+    }
+
+    fn number(&self, step: &StoredBranch) -> Option<u32> {
+        match self {
+            StreamCoder::Compact(stream, _) => stream.number(step.pc, step.length, step.class),
+            StreamCoder::Columns(columns) => columns.places().number(step.pc, step.length, step.class),
+        }
+    }
+
+    /// Codes a branch, whose site's number is given if it is known, and gives that number.
+    fn code(&mut self, step: &StoredBranch, site: Option<u32>) -> Result<u32, TraceFault> {
+        match self {
+            StreamCoder::Compact(stream, coder) => Ok(stream.code(coder, step, site)?.0),
+            StreamCoder::Columns(columns) => columns.code(step, site),
+        }
+    }
+
+    /// Bytes of the block so far.
+    fn bytes(&self) -> usize {
+        match self {
+            StreamCoder::Compact(_, coder) => coder.out.len(),
+            StreamCoder::Columns(columns) => columns.bytes(),
+        }
+    }
+
+    fn finish(&mut self) -> Vec<u8> {
+        match self {
+            StreamCoder::Compact(_, coder) => coder.finish(),
+            StreamCoder::Columns(columns) => columns.finish(),
         }
     }
 }
 
+impl Default for StreamWriter {
+    fn default() -> StreamWriter {
+        StreamWriter::new(BlockCoding::default())
+    }
+}
+
 impl StreamWriter {
+    /// Begins a stream.
+    pub fn new(coding: BlockCoding) -> StreamWriter {
+        let coder = match coding {
+            BlockCoding::Compact => StreamCoder::Compact(Box::new(StreamState::new()), Encoder::new()),
+            BlockCoding::Columns => StreamCoder::Columns(Box::new(ColumnWriter::new())),
+        };
+        StreamWriter { coder, in_block: 0, numbers: Vec::new(), branches: 0, instructions: 0 }
+    }
+
     /// Takes the next branches; full blocks are handed to `full`. `sites` gives the lengths.
     ///
     /// # Errors
@@ -72,7 +127,7 @@ impl StreamWriter {
     ) -> Result<(), E> {
         for branch in branches {
             self.push_one(sites, branch)?;
-            if self.in_block == MAX_BRANCHES || self.coder.out.len() >= FULL {
+            if self.in_block == self.coder.coding().max_branches() || self.coder.bytes() >= FULL {
                 self.finish().map_or(Ok(()), &mut full)?;
             }
         }
@@ -94,11 +149,11 @@ impl StreamWriter {
             instructions: branch.instructions(),
         };
         let known = self.numbers.get(branch.site as usize).copied().filter(|&number| {
-            let site = self.stream.sites().get(number as usize);
+            let site = self.coder.sites().get(number as usize);
             site.is_some_and(|site| site.pc == step.pc && site.class == class && site.length == length)
         });
-        let known = known.or_else(|| self.stream.number(step.pc, length, class));
-        let (number, _) = self.stream.code(&mut self.coder, &step, known)?;
+        let known = known.or_else(|| self.coder.number(&step));
+        let number = self.coder.code(&step, known)?;
         self.remember(branch.site, number);
         self.in_block += 1;
         self.branches += 1;
@@ -110,7 +165,7 @@ impl StreamWriter {
     fn remember(&mut self, site: u32, number: u32) {
         let at = site as usize;
         if at >= self.numbers.len() {
-            if at > 2 * self.stream.sites().len() + (1 << 16) {
+            if at > 2 * self.coder.sites().len() + (1 << 16) {
                 return;
             }
             self.numbers.resize(at + 1, u32::MAX);
@@ -121,8 +176,8 @@ impl StreamWriter {
     /// The branches since the last full block, if there are any.
     pub fn finish(&mut self) -> Option<CodedBlock> {
         let branches = std::mem::take(&mut self.in_block);
-        let content = self.coder.finish();
-        (branches > 0).then_some(CodedBlock { branches, content })
+        let (coding, content) = (self.coder.coding(), self.coder.finish());
+        (branches > 0).then_some(CodedBlock { coding, branches, content })
     }
 
     /// Branches so far.
@@ -163,7 +218,8 @@ impl<W: Write> StoredWriter<W> {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let length = block.content.len() as u32;
-        let header = ChunkHeader { kind: ChunkKind::Branches, stream, branches: block.branches, length };
+        let kind = ChunkKind::Branches(block.coding);
+        let header = ChunkHeader { kind, stream, branches: block.branches, length };
         chunk::write(&mut self.out, &mut self.check, header, &block.content)?;
         self.bytes += block.bytes() as u64;
         Ok(())

@@ -1,9 +1,9 @@
 //! `assay trace convert`: one stream of a trace, in another format.
 
 use super::info::{StreamSummary, nonsense};
-use super::parse_format;
 use super::stored::Packing;
 use super::walk::{TraceRange, WalkNotes, walk};
+use super::{coding_of, parse_format};
 use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::{Context, Result};
@@ -37,6 +37,9 @@ pub struct ConvertArguments {
     /// Write the readable part of a damaged trace
     #[arg(long)]
     salvage: bool,
+    /// Write the smallest file of the format `assay`; it is read many times slower
+    #[arg(long)]
+    compact: bool,
     /// Print JSON instead of the report
     #[arg(long, help_heading = OUTPUT)]
     json: bool,
@@ -101,6 +104,9 @@ fn target(arguments: &ConvertArguments) -> Result<TraceFormat, Misuse> {
              use --to"
         ))
     })?;
+    if arguments.compact && to != TraceFormat::Assay {
+        return Err(Misuse(format!("--compact is for the format assay, not for {to}")));
+    }
     match to {
         TraceFormat::Assay | TraceFormat::Bt9 | TraceFormat::Sbbt | TraceFormat::Champsim => Ok(to),
         other => Err(Misuse(format!(
@@ -205,7 +211,10 @@ fn fill<W: Write>(
         TraceFormat::Bt9 => Sink::Bt9(bt9::Bt9Writer::new(out, tables)?),
         TraceFormat::Sbbt => Sink::Sbbt(sbbt::SbbtWriter::new(out, totals.instructions, totals.branches)?),
         TraceFormat::Champsim => Sink::Champsim(champsim::ChampSimWriter::new(out)),
-        _ => Sink::Assay(stored::StoredWriter::new(out)?, Box::default()),
+        _ => {
+            let stream = StreamWriter::new(coding_of(arguments.compact));
+            Sink::Assay(stored::StoredWriter::new(out)?, Box::new(stream))
+        }
     };
     let mut first = None;
     walk::<anyhow::Error>(asked(arguments), |_, batch, sites| {

@@ -6,6 +6,7 @@ use crate::cli::help::OUTPUT;
 use crate::cli::{DONE, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
+use assay_pure::trace::stored::BlockCoding;
 use assay_pure::trace::{Branch, BranchClass, BranchSite, Continuity, TraceFormat};
 use assay_pure::words;
 use serde_json::{Value, json};
@@ -108,7 +109,9 @@ fn bits_per_branch(walked: &WalkNotes, branches: u64) -> Option<f64> {
 fn as_text(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32, StreamSummary>) -> String {
     let sum = |of: fn(&StreamSummary) -> u64| streams.values().map(of).sum::<u64>();
     let branches = sum(|stream| stream.branches);
-    let mut text = format!("{}: {}, {}", arguments.file.display(), walked.format, words::bytes(walked.bytes));
+    let compact = if walked.coding == Some(BlockCoding::Compact) { ", compact" } else { "" };
+    let (file, format) = (arguments.file.display(), walked.format);
+    let mut text = format!("{file}: {format}{compact}, {}", words::bytes(walked.bytes));
     if let Some(bits) = bits_per_branch(walked, branches) {
         text.push_str(&format!(", {} bits per branch", words::short(bits)));
     }
@@ -201,6 +204,10 @@ fn as_json(arguments: &InfoArguments, walked: &WalkNotes, streams: &BTreeMap<u32
         "schema": "assay.trace-info/1",
         "file": arguments.file.display().to_string(),
         "format": walked.format.name(),
+        "coding": walked.coding.map(|coding| match coding {
+            BlockCoding::Compact => "compact",
+            BlockCoding::Columns => "columns",
+        }),
         "source": walked.directory.as_ref().map(|directory| &directory.source),
         "bytes": walked.bytes,
         "bits_per_branch": bits_per_branch(walked, branches),

@@ -1,12 +1,13 @@
 //! `assay trace record`: the branches of a command, into a file.
 
+use super::coding_of;
 use crate::cli::{DONE, FAILED, cannot_trace, reads, screen};
 use anyhow::{Context, Result};
 use assay_lab::lead::Misuse;
 use assay_linux::output::Output;
 use assay_pure::trace::source::TraceFault;
 use assay_pure::trace::stored::{
-    CodedBlock, Directory, StoredModule, StoredWriter, StreamTotals, StreamWriter, TracedProcess,
+    BlockCoding, CodedBlock, Directory, StoredModule, StoredWriter, StreamTotals, StreamWriter, TracedProcess,
 };
 use assay_pure::trace::{Branch, BranchSite};
 use assay_pure::words;
@@ -29,6 +30,9 @@ pub struct TraceRecordArguments {
     /// Include programs that the command starts
     #[arg(long)]
     follow: bool,
+    /// Write the smallest file; it is read many times slower
+    #[arg(long)]
+    compact: bool,
     /// Stop the command after this time
     #[arg(long, value_name = "SECONDS")]
     time_limit: Option<f64>,
@@ -57,7 +61,8 @@ pub fn run(arguments: &TraceRecordArguments) -> Result<u8> {
     check(&arguments.command).map_err(refused)?;
     let cannot = || format!("cannot write {}", arguments.output.display());
     let file = Output::growing(&arguments.output).with_context(cannot)?;
-    let recording = Recording::begin(BufWriter::new(file)).with_context(cannot)?;
+    let coding = coding_of(arguments.compact);
+    let recording = Recording::begin(BufWriter::new(file), coding).with_context(cannot)?;
     let options = TraceOptions { follow: arguments.follow, time_limit, ..TraceOptions::default() };
     let observer = recording.clone();
     assay_linux::interrupt::catch();
@@ -101,11 +106,12 @@ fn said(output: &Path, directory: &Directory, bytes: u64) -> String {
 /// A file that the threads of a command are written to.
 pub struct Recording<W: Write> {
     shared: Arc<Mutex<Shared<W>>>,
+    coding: BlockCoding,
 }
 
 impl<W: Write> Clone for Recording<W> {
     fn clone(&self) -> Self {
-        Recording { shared: Arc::clone(&self.shared) }
+        Recording { shared: Arc::clone(&self.shared), coding: self.coding }
     }
 }
 
@@ -135,7 +141,7 @@ impl<W: Write + Send + 'static> Recording<W> {
     ///
     /// # Errors
     /// The writer's own.
-    pub fn begin(out: W) -> std::io::Result<Recording<W>> {
+    pub fn begin(out: W, coding: BlockCoding) -> std::io::Result<Recording<W>> {
         let target = if Term::stderr().is_term() {
             ProgressDrawTarget::stderr()
         } else {
@@ -144,7 +150,7 @@ impl<W: Write + Send + 'static> Recording<W> {
         let bar = ProgressBar::with_draw_target(None, target);
         let writer = Some(StoredWriter::new(out)?);
         let shared = Shared { writer, threads: 0, branches: 0, bar, failed: None };
-        Ok(Recording { shared: Arc::new(Mutex::new(shared)) })
+        Ok(Recording { shared: Arc::new(Mutex::new(shared)), coding })
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared<W>> {
@@ -157,7 +163,7 @@ impl<W: Write + Send + 'static> Recording<W> {
         shared.threads += 1;
         ThreadRecorder {
             number: shared.threads - 1,
-            stream: Box::default(),
+            stream: Box::new(StreamWriter::new(self.coding)),
             recording: self.clone(),
             fault: None,
         }
@@ -283,7 +289,7 @@ mod tests {
 
     #[test]
     fn threads_of_several_processes_share_a_file() {
-        let recording = Recording::begin(Vec::new()).unwrap();
+        let recording = Recording::begin(Vec::new(), BlockCoding::default()).unwrap();
         let mut threads: Vec<_> = (0..4).map(|_| recording.thread()).collect();
         for (thread, count) in threads.iter_mut().zip([70_000, 0, 5, 100]) {
             feed(thread, count);
@@ -310,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_cannot_be_written_is_noted_and_the_rest_kept() {
-        let recording = Recording::begin(Vec::new()).unwrap();
+        let recording = Recording::begin(Vec::new(), BlockCoding::default()).unwrap();
         let mut thread = recording.thread();
         feed(&mut thread, 10);
         let never = Branch::new(0x1000, 0, 1, BranchClass::JUMP, false, 1);
@@ -339,7 +345,7 @@ mod tests {
                 Ok(())
             }
         }
-        let recording = Recording::begin(Full(8)).unwrap();
+        let recording = Recording::begin(Full(8), BlockCoding::Compact).unwrap();
         let mut thread = recording.thread();
         let branch = Branch::new(0x1000, 0x1000, 0, BranchClass::CONDITIONAL, true, 3);
         (0..70).for_each(|_| thread.branches(&[SITE], &[branch; 1000]));

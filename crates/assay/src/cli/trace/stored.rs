@@ -175,6 +175,14 @@ impl TraceReader {
         }
     }
 
+    /// How a file of our own is coded.
+    pub fn coding(&self) -> Option<stored::BlockCoding> {
+        match self {
+            TraceReader::Assay(reader) => reader.coding(),
+            _ => None,
+        }
+    }
+
     /// Streams of which there were branches so far.
     pub fn streams(&self) -> u32 {
         match self {

@@ -4,7 +4,7 @@ use super::read_so_far::ReadSoFar;
 use super::stored::Stored;
 use assay_lab::lead::Misuse;
 use assay_pure::trace::source::Batch;
-use assay_pure::trace::stored::{Directory, LIVE};
+use assay_pure::trace::stored::{BlockCoding, Directory, LIVE};
 use assay_pure::trace::{BranchSite, TraceError, TraceFormat, TraceSource as _};
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget};
@@ -13,6 +13,8 @@ use std::path::Path;
 /// What a walk came upon besides branches.
 pub struct WalkNotes {
     pub format: TraceFormat,
+    /// Of a file of our own.
+    pub coding: Option<BlockCoding>,
     /// Bytes of the file as it lies there.
     pub bytes: u64,
     pub directory: Option<Directory>,
@@ -73,6 +75,7 @@ pub fn walk_beside<E: From<Misuse>>(
         let broken = broken.map(|error| stored.explain(asked.path, &error));
         return Ok(WalkNotes {
             format: stored.format,
+            coding: stored.reader.coding(),
             bytes: stored.bytes,
             directory: stored.reader.directory().cloned(),
             has_instructions: stored.reader.has_instructions(),
