@@ -78,15 +78,15 @@ pub fn build(workshop: &Workshop, recipe: &Recipe, measured: &Artifact) -> Resul
     let kept = |hash: &str| workshop.cache.kept("artifacts", hash, "elf");
     let found: Option<InstrumentedBuild> = workshop.cache.record(&key);
     let found = found.and_then(|build| Some((kept(&build.marked)?, kept(&build.logging)?, build)));
-    let (marked, logging, build) = match found {
-        Some(found) => found,
-        None => whole.make()?,
-    };
+    let is_new = found.is_none();
+    let (marked, logging, build) = found.map_or_else(|| whole.make(), Ok)?;
     if !outcomes::same_code(&measured_bytes, &marked)? {
         return Err("assembled from the compiler's text it differs from the measured code".into());
     }
     let table = outcomes::pair(&marked, &logging)?;
-    workshop.cache.put_record(&key, &build).map_err(|error| whole.stored(&error))?;
+    if is_new {
+        workshop.cache.put_record(&key, &build).map_err(|error| whole.stored(&error))?;
+    }
     let logging = workshop.cache.place("artifacts", &build.logging, "elf");
     Ok(LoggingProgram { plain: measured.path.clone(), logging, table })
 }

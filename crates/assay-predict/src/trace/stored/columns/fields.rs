@@ -79,9 +79,9 @@ impl ColumnsIn {
     }
 
     pub fn next_byte(&mut self, column: Column) -> Result<u8, TraceFault> {
-        let byte = self.rest(column).first().copied();
+        let byte = *self.rest(column).first().ok_or_else(|| self.ended(column))?;
         self.skip(column, 1);
-        byte.ok_or_else(|| self.ended(column))
+        Ok(byte)
     }
 
     fn next_number(&mut self, column: Column) -> Result<u64, TraceFault> {

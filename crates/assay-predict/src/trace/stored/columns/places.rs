@@ -16,7 +16,7 @@ struct Way {
     next: u32,
 }
 
-/// The place of a stream that took a way which nobody knows.
+/// The place behind a way that is unknown.
 const LOST: u32 = 1 << 31;
 
 const UNKNOWN: Way = Way { branch: Branch::new(0, 0, 0, BranchClass::JUMP, true, 0), next: LOST };
