@@ -59,10 +59,12 @@ fn dump(ledger: &Path) -> Vec<String> {
 
 #[test]
 fn a_full_disk_loses_the_round_in_flight_and_no_other() {
+    // Beside a busy neighbour a round that is made again keeps tens of thousands of samples.
+    const ROOM: u64 = 32 << 20;
     let mut disk = None;
     let filled = lab::stopped_in_the_middle(|| {
         let mut lab = Lab::slow()?;
-        let mounted = disk.insert(Disk::mount(lab.file("disk"), 4 << 20)?);
+        let mounted = disk.insert(Disk::mount(lab.file("disk"), ROOM)?);
         lab.keep_ledger_in(lab.file("disk/ledger.db"));
         let mut running = lab.start(&["--store", "store"]);
         lab.wait_until(&mut running, "SELECT count(*) FROM round");

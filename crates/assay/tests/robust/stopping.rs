@@ -70,8 +70,7 @@ fn ctrl_c_shows_what_there_is_and_the_campaign_goes_on_later() {
 #[test]
 fn what_a_round_waited_is_not_what_others_are_expected_to_take() {
     let Some((lab, _)) = stopped_by("INT") else { return };
-    let waited =
-        "UPDATE round SET elapsed_ns = elapsed_ns + 25000000000, waited_ns = 25000000000 WHERE round = 0";
+    let waited = "UPDATE round SET elapsed_ns = elapsed_ns + 25000000000, waited_ns = coalesce(waited_ns, 0) + 25000000000 WHERE round = 0";
     assert_eq!(lab.ledger().execute(waited, []).expect("the ledger can be written"), 1);
     goes_on(&lab);
 }
