@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 /// How often the cluster is asked; ends are looked for every second.
 const ASKED: Duration = Duration::from_secs(5);
+/// For so long it is asked every second, so that a short job is seen on its machine before it has ended.
+const YOUNG: Duration = Duration::from_secs(30);
 /// How often it is told what is left, where nothing else is.
 const TOLD: Duration = Duration::from_secs(30);
 /// A job that ended is gone a little before its last file is seen on another machine.
@@ -73,13 +75,14 @@ pub fn wait(handed: &HandedIn, add: &mut AddShard<'_>, tell: &mut dyn FnMut(&str
         missing: 0,
     };
     let mut all: Vec<Waiting> = question.shards.iter().map(start).collect();
-    let (mut asked, mut told) = (None::<Instant>, Instant::now());
+    let (began, mut told) = (Instant::now(), Instant::now());
+    let mut asked = None::<Instant>;
     while all.iter().any(|one| !one.now.is_over()) && !interrupt::asked() {
         let open = || all.iter().filter(|one| !one.now.is_over());
         let mut news = false;
         let ends = question.ends();
         let has_ended = open().any(|one| ends.contains(&one.now.shard.stem));
-        if has_ended || asked.is_none_or(|last| last.elapsed() >= ASKED) {
+        if has_ended || asked.is_none_or(|last| began.elapsed() < YOUNG || last.elapsed() >= ASKED) {
             let jobs: Vec<&str> = open().map(|one| one.now.shard.job.as_str()).collect();
             // Those that have ended are told by their files.
             let states = if has_ended { None } else { Some(handed.cluster.look(&jobs)) };
