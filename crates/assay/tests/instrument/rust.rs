@@ -1,5 +1,5 @@
 //! Does a program in Rust with records execute at each site what the emulator sees of the program as built? Builds of
-//! `fixtures/instrument/rust` by cargo. Limits: as of `whole`; skipped with the
+//! `fixtures/instrument/rust` by cargo, and the package that `assay new --rust` writes. Limits: as of `whole`; skipped with the
 //! reason where cargo is missing.
 
 use super::compilers;
@@ -138,4 +138,70 @@ fn stat_and_sites_follow_each_thread_of_a_program_that_cargo_builds() {
 
 fn page(folder: &Path, name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(folder.join(name)).expect("a page")).expect("JSON")
+}
+
+/// What `assay new --rust` writes, with events to count.
+struct Experiment(tempfile::TempDir);
+
+impl Experiment {
+    fn new() -> Experiment {
+        let made = Experiment(tempfile::tempdir().expect("a folder"));
+        made.assay(&["new", "--rust", "sums"]);
+        let events = "\nevents = [\"instructions\", \"branches\", \"branch-misses\"]\n\n[program]";
+        made.edit("experiment.toml", "\n[program]", events);
+        made
+    }
+
+    fn assay(&self, words: &[&str]) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
+        let output = command.args(words).current_dir(self.0.path()).output().expect("assay starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    fn edit(&self, name: &str, from: &str, to: &str) {
+        let file = self.0.path().join("sums").join(name);
+        let text = std::fs::read_to_string(&file).expect("it was written");
+        assert!(text.contains(from), "{text}");
+        std::fs::write(&file, text.replace(from, to)).expect("written");
+    }
+
+    fn cells(&self, source: &str) -> Vec<Value> {
+        let words = ["run", "sums/experiment.toml", "--quiet", "--budget", "0.1", "--json", "page.json"];
+        self.assay(&[&words[..], &["--source", source]].concat());
+        page(self.0.path(), "page.json")["cells"].as_array().expect("cells").clone()
+    }
+
+    /// What each cell counts, all from this source.
+    fn counted(&self, source: &str) -> Vec<[f64; 3]> {
+        let of = |cell: &Value, event: &str| {
+            let figure = &cell["per_unit"][event];
+            assert_eq!(figure["source"], source, "{cell}");
+            figure["value"].as_f64().unwrap_or_else(|| panic!("no {event}: {cell}"))
+        };
+        let all = |cell: &Value| ["instructions", "branches", "branch-misses"].map(|event| of(cell, event));
+        self.cells(source).iter().map(all).collect()
+    }
+}
+
+#[test]
+fn an_experiment_in_rust_is_counted_in_an_instrumented_build_as_the_emulator_counts_it() {
+    if can() {
+        let experiment = Experiment::new();
+        let instrumented = experiment.counted("instrumented");
+        assert_eq!(instrumented.len(), 2, "both variants");
+        assert_eq!(instrumented, experiment.counted("traced"));
+    }
+}
+
+#[test]
+fn an_experiment_whose_profile_sets_no_units_is_counted_by_the_emulator_and_says_why() {
+    if can() {
+        let experiment = Experiment::new();
+        experiment.edit("Cargo.toml", "codegen-units = 1", "");
+        for cell in experiment.cells("instrumented") {
+            assert_eq!(cell["per_unit"]["branches"]["source"], "traced", "{cell}");
+            let note = cell["count_note"].as_str().expect("a reason");
+            assert!(note.contains("no codegen-units are set for assay_harness, sums"), "{note}");
+        }
+    }
 }
