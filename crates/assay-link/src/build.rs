@@ -31,8 +31,8 @@ pub use compilers::{
     Compiler, CompilerFamily, ToolchainError, Toolchains, find_compilers, find_compilers_in,
 };
 pub use failure::{BuildFailure, Stage};
-pub use instrument::LoggingProgram;
-pub(crate) use instrument::{PROGRAM_SIDE, Scope, rewrite};
+pub use instrument::{LoggingProgram, Scope};
+pub(crate) use instrument::{program_side, rewrite};
 pub use linker::{Linker, LinkerKind, default_script, identify};
 pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};
 pub(crate) use recipe::ADDED_FLAG;

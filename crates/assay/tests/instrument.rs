@@ -2,6 +2,7 @@
 //! instructions? Programs: `fixtures/instrument`. Limits: x86-64 only; skipped with the reason where a compiler or the emulator is missing.
 
 mod random;
+mod rust;
 mod whole;
 
 use crate::trace_fixtures;

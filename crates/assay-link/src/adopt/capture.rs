@@ -7,6 +7,8 @@
 //! the linker itself: no compiler runs, unless the link optimises.
 //! cargo is given a wrapper for rustc, as rustc's driver passes `COMPILER_PATH` over (`rust.rs`); zig,
 //! which has its linker inside, a stand-in of its own (`zig.rs`). cargo also starts benchmarks through us (`runner.rs`).
+//! A link is also made again with records of its branches (`instrumented`), from the texts that assemblers were given (`assembler`)
+//! or that rustc writes when it is called again (`units`).
 //! Limits: a linker that the build names by path is not seen; a link with a linker script of its own is repeated but not
 //! placed. Checked: every kind of link is captured, repeated to the same code, and moved as asked
 //! (`crates/assay/tests/capture.rs`); what it costs is measured in `bench/capture`.
@@ -28,20 +30,23 @@ mod program;
 mod response;
 mod runner;
 mod rust;
+mod rustc_call;
 mod sections;
 mod stand_in;
 mod started;
+mod units;
 mod words;
 mod zig;
 
 pub use builds::{BuildAsked, CapturedBuild, build};
 pub use failure::{BuildError, FailedBuild, NothingCaptured, ReplayError};
 pub use held::{HELD_VERSION, HeldLink};
-pub use instrumented::InstrumentedLink;
+pub use instrumented::{InstrumentAsked, InstrumentedLink};
 pub use link::{CapturedLink, Repeated, Replayed};
 pub use program::PlacementLimit;
 pub use stand_in::stand_in;
 pub use started::{StartedProgram, started};
+pub use zig::WITHOUT_RECORDS as ZIG_WITHOUT_RECORDS;
 
 /// The variable by which a build tells stand-ins where to record.
 const VARIABLE: &str = "ASSAY_CAPTURE";

@@ -23,10 +23,17 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// What a whole instrumented program is linked with.
-pub const PROGRAM_SIDE: &str =
-    concat!(include_str!("instrument/record.c"), include_str!("instrument/program.c"));
+const WHOLE: &str = concat!(include_str!("instrument/record.c"), include_str!("instrument/program.c"));
 /// What an instrumented program of regions is linked with.
 const LOG: &str = concat!(include_str!("instrument/record.c"), include_str!("instrument/log.c"));
+
+/// What an instrumented program is linked with: its side of the log, in C.
+pub fn program_side(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Program => WHOLE,
+        Scope::Regions => LOG,
+    }
+}
 
 /// How one source was compiled as built.
 #[derive(Clone, Debug)]

@@ -102,7 +102,7 @@ impl ProgramBuilder {
     pub fn instrument(&self, recipe: &ProgramRecipe, measured: &Artifact) -> Result<LoggingProgram, String> {
         match recipe {
             ProgramRecipe::Compiled(recipe) => self.builder.instrument(recipe, measured),
-            ProgramRecipe::Captured(_) => Err("a build of its own is not instrumented".into()),
+            ProgramRecipe::Captured(program) => program.instrument(measured),
         }
     }
 

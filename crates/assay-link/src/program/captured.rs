@@ -2,8 +2,10 @@
 
 use super::aside::{Cleared, settle_abandoned};
 use super::own::{OwnAsked, OwnOrder};
-use crate::adopt::capture::{self, BuildAsked, BuildError, CapturedLink};
-use crate::build::{Artifact, BuildFailure, Builder, Compiler, CompilerFamily, Link, Stage};
+use crate::adopt::capture::{self, BuildAsked, BuildError, CapturedLink, InstrumentAsked};
+use crate::build::{
+    Artifact, BuildFailure, Builder, Compiler, CompilerFamily, Link, LoggingProgram, Scope, Stage,
+};
 use assay_pure::inputs::digest;
 use assay_pure::words::list;
 use std::collections::BTreeSet;
@@ -17,6 +19,7 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 /// What a build gave.
 struct Built {
     link: CapturedLink,
+    assemblers: PathBuf,
     warnings: Vec<String>,
 }
 
@@ -26,6 +29,10 @@ pub struct CapturedProgram {
     /// What cannot be placed as asked, and why.
     pub warnings: Vec<String>,
     link: CapturedLink,
+    /// The folder of the stand-in for assemblers.
+    assemblers: PathBuf,
+    /// Why no program of this kind of build is instrumented.
+    without_records: Option<&'static str>,
     command: Vec<String>,
     /// The functions that the build compiled; not known where the link optimises.
     own: Option<BTreeSet<String>>,
@@ -48,7 +55,7 @@ impl CapturedProgram {
             .map_err(|error| asked.failure(format!("cannot write in {}: {error}", asked.store.display())))?;
         let built = Self::build_anew(asked, order, &mut cleared, said);
         cleared.settle();
-        let Built { link, mut warnings } = built?;
+        let Built { link, assemblers, mut warnings } = built?;
         takes_compiler(asked, &link)?;
         let as_built = std::fs::read(&link.output).ok().map(|bytes| digest(&bytes));
         let replays = asked.store.join("replays").join(format!(
@@ -60,7 +67,17 @@ impl CapturedProgram {
         let repeated = link.is_reproducible(&replays).map_err(|error| asked.failure(error))?;
         warnings.extend(repeated.limit(&link.output).map(|limit| format!("{described}: {limit}")));
         let own = link.own_functions().map_err(|error| asked.failure(error))?;
-        let mut program = Self { warnings, link, command: vec![command], own, described, replays, as_built };
+        let mut program = Self {
+            warnings,
+            link,
+            assemblers,
+            without_records: asked.without_records(),
+            command: vec![command],
+            own,
+            described,
+            replays,
+            as_built,
+        };
         // Whether it can be placed, and what of it cannot, is known once it was.
         let placed = program.replay(Link::Placed { shuffle: 0, phase_bytes: 0 })?;
         let limits = placed.limits.iter().map(|limit| format!("{}: {limit}", program.described));
@@ -92,7 +109,7 @@ impl CapturedProgram {
             let link = order.wanted.of(built.links).map_err(|why| asked.failure(why))?;
             let since = since.unwrap_or(built.begun);
             let older = if asked.decides_over_code() { link.compiled_before(since) } else { Vec::new() };
-            Ok((Built { link, warnings: built.warnings }, older))
+            Ok((Built { link, assemblers: built.assemblers, warnings: built.warnings }, older))
         };
         let (built, older) = run(None)?;
         if older.is_empty() {
@@ -134,6 +151,23 @@ impl CapturedProgram {
         self.link
             .replay(link, &self.replays)
             .map_err(|error| BuildFailure::plain(Stage::Link, format!("{}: {error}", self.described)))
+    }
+
+    /// Makes it again so that it logs its branches; `measured` is its link as built.
+    ///
+    /// # Errors
+    /// Why it cannot be instrumented, as part of a sentence.
+    pub fn instrument(&self, measured: &Artifact) -> Result<LoggingProgram, String> {
+        if let Some(why) = self.without_records {
+            return Err(why.to_owned());
+        }
+        let asked = InstrumentAsked {
+            measured: &measured.path,
+            scope: Scope::Regions,
+            into: &self.replays,
+            stand_ins: &self.assemblers,
+        };
+        self.link.instrument(&asked).map(|made| made.program)
     }
 
     /// Links it in one placement.

@@ -3,7 +3,8 @@
 use anyhow::{Result, anyhow};
 use assay_lab::lead::Misuse;
 use assay_lab::store::mark;
-use assay_link::adopt::capture::{self, BuildAsked, CapturedLink};
+use assay_link::adopt::capture::{self, BuildAsked, CapturedLink, InstrumentAsked};
+use assay_link::build::Scope;
 use assay_trace::logged::streams::{self, InstrumentedProgram};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -49,13 +50,18 @@ impl BuildArguments {
         let is_it = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == program);
         let link = built.links.iter().find(|link| is_it(&link.output) || link.copies.iter().any(is_it));
         let link = link.ok_or_else(|| Misuse(unmade(&program, line, &built.links)))?;
-        let made = link.instrument(&store.join("instrumented"), &built.assemblers);
+        let made = link.instrument(&InstrumentAsked {
+            measured: &link.output,
+            scope: Scope::Program,
+            into: &store.join("instrumented"),
+            stand_ins: &built.assemblers,
+        });
         let made = made.map_err(|why| {
             anyhow!("it cannot be instrumented: {why}. Without --build it runs under emulation")
         })?;
         let mut notes = vec![
-            "Counted are the parts that the build assembled. The C library, other libraries and programs that the command \
-             executes have no records."
+            "Counted are the parts that the build assembled. The C library, Rust's standard library, other libraries and \
+             programs that the command executes have no records."
                 .to_owned(),
         ];
         notes.extend(made.notes);

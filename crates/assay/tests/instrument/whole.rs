@@ -1,9 +1,10 @@
 //! Does a whole program with records execute at each site what the emulator sees of the program as built? Builds of
-//! `fixtures/instrument/whole`. Limits: sites with records; what other code executes is not compared, it has none.
+//! `fixtures/instrument/whole`, and of those in Rust (`rust`). Limits: sites with records; what other code executes is not compared, it has none.
 
 use super::compilers;
 use crate::trace_fixtures;
-use assay_link::adopt::capture::{self, BuildAsked};
+use assay_link::adopt::capture::{self, BuildAsked, InstrumentAsked};
+use assay_link::build::Scope;
 use assay_pure::outcomes::SiteKind;
 use assay_pure::trace::{Branch, BranchSite};
 use assay_trace::logged::streams::{self, AREA, InstrumentedProgram, MAGIC, PAGE};
@@ -40,24 +41,37 @@ fn sum(trace: &Trace<Executed>) -> HashMap<u64, (u64, u64)> {
     all
 }
 
-/// A copy of the fixtures, so that a build writes nothing among them.
-fn project() -> tempfile::TempDir {
+/// A copy of fixtures, so that a build writes nothing among them.
+pub fn project(name: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let from = trace_fixtures::root().join("fixtures/instrument/whole");
-    for entry in fs::read_dir(from).expect("the fixtures are there").flatten() {
-        fs::copy(entry.path(), folder.path().join(entry.file_name())).expect("a copy");
-    }
+    let from = trace_fixtures::root().join("fixtures/instrument").join(name).join(".");
+    let copied = Command::new("cp").arg("-r").arg(from).arg(folder.path()).status().expect("cp is here");
+    assert!(copied.success());
     folder
 }
 
 /// Builds a program by a shell command.
-fn build(folder: &Path, store: &Path, command: &str, program: &str) -> Result<InstrumentedProgram, String> {
+pub fn build(
+    folder: &Path,
+    store: &Path,
+    command: &str,
+    program: &str,
+) -> Result<InstrumentedProgram, String> {
     let mut asked = BuildAsked::new(command, folder, store).expect("a build");
     asked.assay = env!("CARGO_BIN_EXE_assay").into();
     asked.texts = true;
     let built = capture::build(&asked, &|_| {}).unwrap_or_else(|error| panic!("{command}: {error}"));
-    let link = built.links.iter().find(|link| link.output.ends_with(program)).expect("the link was captured");
-    let made = link.instrument(&store.join("instrumented"), &built.assemblers)?;
+    // cargo gives what it links a second name.
+    let mut links = built.links.iter();
+    let link =
+        links.find(|link| link.copies.iter().chain([&link.output]).any(|path| path.ends_with(program)));
+    let link = link.expect("the link was captured");
+    let made = link.instrument(&InstrumentAsked {
+        measured: &link.output,
+        scope: Scope::Program,
+        into: &store.join("instrumented"),
+        stand_ins: &built.assemblers,
+    })?;
     let program = made.program;
     let (plain, logging, table) = (program.plain, program.logging, program.table);
     Ok(InstrumentedProgram { plain, logging, table, notes: made.notes })
@@ -65,11 +79,16 @@ fn build(folder: &Path, store: &Path, command: &str, program: &str) -> Result<In
 
 /// Runs both and compares each site. Returns how often sites were executed, and the notes.
 fn compare(command: &str, program: &str) -> Result<(u64, Vec<String>), String> {
-    let (folder, store) = (project(), tempfile::tempdir().expect("a store"));
+    let (folder, store) = (project("whole"), tempfile::tempdir().expect("a store"));
     let built = build(folder.path(), store.path(), command, program)?;
+    compare_built(command, &built)
+}
+
+/// The same of what a command has built.
+pub fn compare_built(command: &str, built: &InstrumentedProgram) -> Result<(u64, Vec<String>), String> {
     let words: [OsString; 1] = [built.plain.clone().into_os_string()];
-    let logged = streams::run(&built, &words, None, Executed::default)
-        .unwrap_or_else(|why| panic!("{command}: {why}"));
+    let logged =
+        streams::run(built, &words, None, Executed::default).unwrap_or_else(|why| panic!("{command}: {why}"));
     let plugin = Some(trace_fixtures::plugin().to_owned());
     let options = TraceOptions { plugin, follow: true, ..TraceOptions::default() };
     let traced =
@@ -96,7 +115,7 @@ fn compare(command: &str, program: &str) -> Result<(u64, Vec<String>), String> {
         }
     }
     assert!(different.is_empty(), "{command}: (executed, taken) logged and emulated: {different:?}");
-    Ok((all, built.notes))
+    Ok((all, built.notes.clone()))
 }
 
 fn is_as_emulated(command: &str, program: &str, least: u64) {
@@ -105,7 +124,7 @@ fn is_as_emulated(command: &str, program: &str, least: u64) {
     assert_eq!(notes, Vec::<String>::new(), "{command}");
 }
 
-fn has(program: &str) -> bool {
+pub fn has(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok();
     if !there {
         println!("skipped: {program} is not here");
@@ -194,7 +213,7 @@ fn a_project_of_cmake_is_instrumented_without_a_word_to_it() {
 
 /// `assay VERB --build` on the fixtures' `ways`: exit code, and what it says.
 fn told(words: &[&str]) -> (Option<i32>, String) {
-    let folder = project();
+    let folder = project("whole");
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.current_dir(folder.path()).args(words);
     let output = command.output().expect("assay starts");

@@ -6,17 +6,19 @@
 //! build copies it, in archives too. When a link is made again that optimises (`-flto`), its assembler is called anew: then
 //! ([`PAIRS_VARIABLE`]) the stand-in hands out the object with records instead.
 //! Limits: whatever changes an object afterwards (`strip`, `objcopy`, `ld -r`) makes it unknown; compilers that write objects
-//! themselves (rustc, zig, clang as a linker's plugin) call no assembler.
+//! themselves call no assembler: rustc is asked for its texts (`units`), zig and clang as a linker's plugin are refused.
 
 use super::call::CaptureSession;
-use super::pairs::{PairSide, Pairs};
+use super::pairs::{PairSide, PairText, Pairs};
 use super::{VARIABLE, response, sections};
+use crate::build::Scope;
+use assay_linux::tied::with_the_lab;
 use assay_pure::inputs::digest;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 use std::{env, fs};
 
 /// As which this program is called.
@@ -49,6 +51,22 @@ impl RecordedText {
     /// The text of an object, by the hash of its bytes.
     pub fn of(texts: &Path, object: &str) -> Option<RecordedText> {
         serde_json::from_slice(&fs::read(texts.join(format!("{object}.json"))).ok()?).ok()
+    }
+
+    /// Makes an object of a text like this one.
+    pub fn assemble(&self, source: &Path, object: &Path) -> Result<(), String> {
+        let mut command = Command::new(&self.assembler);
+        // Debug information would be that of the rewritten text.
+        let words = self.words.iter().filter(|word| !word.starts_with("-g") && !word.starts_with("--gdwarf"));
+        with_the_lab(&mut command).args(words).arg("-o").arg(object).arg(source);
+        let output = command.current_dir(&self.folder).stdin(Stdio::null()).output();
+        let output = output.map_err(|error| format!("{}: {error}", self.assembler.display()))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = said.lines().find(|line| line.contains("Error")).unwrap_or("it says nothing");
+        Err(format!("it does not assemble with records: {line}"))
     }
 
     fn keep(&self, texts: &Path, object: &str) -> io::Result<()> {
@@ -157,8 +175,13 @@ pub fn assemble(words: &[OsString], is_ours: &dyn Fn(&Path) -> bool) -> io::Resu
 fn record_or_replace(record: &RecordedText, output: &Path) -> io::Result<()> {
     let object = digest(&fs::read(output)?);
     if let (Some(folder), Some(side)) = (env::var_os(PAIRS_VARIABLE), env::var(SIDE_VARIABLE).ok()) {
-        let pairs = Pairs { folder: folder.into() };
-        if let Ok(pair) = pairs.of(&object, record) {
+        let pairs = Pairs { folder: folder.into(), scope: Scope::Program };
+        let text = PairText {
+            text: &record.text,
+            object: None,
+            assemble: &|source, object| record.assemble(source, object),
+        };
+        if let Ok(pair) = pairs.of(&object, &text) {
             fs::copy(pair.side(PairSide::named(&side)), output)?;
         }
         return Ok(());

@@ -3,13 +3,11 @@
 //! Both links of a program must number its sites alike, so an object's pair is made once: its sites get the next numbers, under a
 //! lock, as assemblers of one link may run side by side.
 
-use super::assembler::RecordedText;
 use crate::build::{Scope, rewrite};
-use assay_linux::tied::with_the_lab;
+use object::{Object as _, ObjectSection as _, SectionKind};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// Which object of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,16 +50,28 @@ impl Pair {
     }
 }
 
+/// A text, and how an object is made of one like it.
+pub struct PairText<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// The object whose code its own must be; nothing where this very text was assembled.
+    pub object: Option<&'a [u8]>,
+    /// Makes an object, the second, of a text, the first.
+    pub assemble: &'a dyn Fn(&Path, &Path) -> Result<(), String>,
+}
+
 /// The pairs of one program.
 #[derive(Clone, Debug)]
 pub struct Pairs {
     /// Where they are.
     pub folder: PathBuf,
+    /// What of the program is followed.
+    pub scope: Scope,
 }
 
 impl Pairs {
     /// The pair of an object, by the hash of its bytes. The error says why it has none, and stays with it.
-    pub fn of(&self, object: &str, text: &RecordedText) -> Result<Pair, String> {
+    pub fn of(&self, object: &str, text: &PairText<'_>) -> Result<Pair, String> {
         let place = |side: PairSide| self.folder.join(format!("{object}.{}.o", side.name()));
         let pair = Pair { marked: place(PairSide::Marked), logging: place(PairSide::Logging) };
         let refused = self.folder.join(format!("{object}.refused"));
@@ -97,33 +107,39 @@ impl Pairs {
         Ok(file)
     }
 
-    fn make(&self, object: &str, text: &RecordedText, pair: &Pair) -> Result<(), String> {
+    fn make(&self, object: &str, text: &PairText<'_>, pair: &Pair) -> Result<(), String> {
         let counter = self.folder.join("next");
         let first = fs::read_to_string(&counter).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(1);
-        let rewritten = rewrite(&text.text, first, Scope::Program).map_err(|why| why.to_string())?;
+        let rewritten = rewrite(text.text, first, self.scope).map_err(|why| why.to_string())?;
         for (side, text_of) in
             [(PairSide::Marked, &rewritten.marked), (PairSide::Logging, &rewritten.logging)]
         {
             let source = self.folder.join(format!("{object}.{}.s", side.name()));
             fs::write(&source, text_of).map_err(|error| error.to_string())?;
-            self.assemble(text, &source, pair.side(side))?;
+            (text.assemble)(&source, pair.side(side))?;
             let _ = fs::remove_file(source);
+            if let (PairSide::Marked, Some(own)) = (side, text.object) {
+                let marked = fs::read(pair.side(side)).map_err(|error| error.to_string())?;
+                is_its_code(own, &marked)?;
+            }
         }
         fs::write(counter, rewritten.next_site.to_string()).map_err(|error| error.to_string())
     }
+}
 
-    fn assemble(&self, text: &RecordedText, source: &Path, object: &Path) -> Result<(), String> {
-        let mut command = Command::new(&text.assembler);
-        // Debug information would be that of the rewritten text.
-        let words = text.words.iter().filter(|word| !word.starts_with("-g") && !word.starts_with("--gdwarf"));
-        with_the_lab(&mut command).args(words).arg("-o").arg(object).arg(source);
-        let output = command.current_dir(&text.folder).stdin(Stdio::null()).output();
-        let output = output.map_err(|error| format!("{}: {error}", text.assembler.display()))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let line = said.lines().find(|line| line.contains("Error")).unwrap_or("it says nothing");
-        Err(format!("it does not assemble with records: {line}"))
+/// That an object has the code of another one. The error says how many of its sections differ, in which compilers may put a
+/// function each.
+fn is_its_code(own: &[u8], made: &[u8]) -> Result<(), String> {
+    let code = |bytes: &[u8]| -> object::Result<Vec<(String, Vec<u8>)>> {
+        let file = object::File::parse(bytes)?;
+        let sections =
+            file.sections().filter(|section| section.kind() == SectionKind::Text && section.size() > 0);
+        sections.map(|section| Ok((section.name()?.to_owned(), section.data()?.to_vec()))).collect()
+    };
+    let (own, made) = code(own).and_then(|own| Ok((own, code(made)?))).map_err(|error| error.to_string())?;
+    let missing = own.iter().filter(|section| !made.contains(section)).count();
+    if missing == 0 && own.len() == made.len() {
+        return Ok(());
     }
+    Err(format!("assembled from the compiler's text, {missing} of its {} sections of code differ", own.len()))
 }

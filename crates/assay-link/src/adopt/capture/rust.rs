@@ -3,11 +3,13 @@
 //! cargo starts every rustc through the program in `RUSTC_WRAPPER`, and rebuilds nothing when that changes (a linker in
 //! `CARGO_TARGET_..._LINKER` would have all rebuilt). Our wrapper adds `-C linker=`, a stand-in for the driver that
 //! rustc would have called; the stand-in becomes that driver with our folder in a `-B` ahead of rustc's, and the call
-//! of the linker is recorded like any other. The stand-in has the driver's own name, from which rustc tells what kind of
-//! driver it is. Limits: `build.rustc-wrapper` of cargo's configuration is passed over; a rustc that is called without
-//! cargo is not seen where it takes its own linker.
+//! of the linker is recorded like any other. The stand-in has the driver's own name, from which rustc tells what kind
+//! of driver it is. Each call that compiles is noted on the way, so that it can be made again for its text (`rustc_call`).
+//! Limits: `build.rustc-wrapper` of cargo's configuration is passed over; a rustc that is called without cargo is not
+//! seen where it takes its own linker.
 
-use super::{DRIVER_VARIABLE, LINKERS_VARIABLE, RUSTC_FLAGS_VARIABLE, WRAPPER_VARIABLE};
+use super::rustc_call::RustcCall;
+use super::{DRIVER_VARIABLE, LINKERS_VARIABLE, RUSTC_FLAGS_VARIABLE, VARIABLE, WRAPPER_VARIABLE};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -43,6 +45,12 @@ pub fn become_rustc(words: &[OsString]) -> io::Error {
     let wrapper = std::env::var_os(WRAPPER_VARIABLE).filter(|wrapper| !wrapper.is_empty());
     let flags = std::env::var(RUSTC_FLAGS_VARIABLE).ok();
     let words = with_flags(words, flags.as_deref());
+    if let Some(calls) = std::env::var_os(VARIABLE).map(PathBuf::from)
+        && let Err(error) = RustcCall::record(&words, &calls)
+    {
+        let why = format!("a call of rustc was not recorded: {error}");
+        let _ = std::fs::write(calls.join(format!("{}.missed", std::process::id())), why);
+    }
     let mut all: Vec<OsString> = wrapper.into_iter().chain(words.iter().cloned()).collect();
     let mut variable = None;
     if let Some(driver) = linking_driver(&words)
@@ -87,7 +95,7 @@ fn linking_driver(words: &[OsString]) -> Option<String> {
 }
 
 /// The last value of `-C NAME=VALUE` in its spellings.
-fn codegen<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
+pub(super) fn codegen<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
     let mut found = None;
     for (at, word) in words.iter().enumerate() {
         let text = match *word {
@@ -101,7 +109,7 @@ fn codegen<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
 }
 
 /// The value of an option in the same or in the next word.
-fn value<'a>(words: &[&'a str], names: &[&str]) -> Option<&'a str> {
+pub(super) fn value<'a>(words: &[&'a str], names: &[&str]) -> Option<&'a str> {
     words.iter().enumerate().find_map(|(at, word)| {
         if names.contains(word) {
             return words.get(at + 1).copied();

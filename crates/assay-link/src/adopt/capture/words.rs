@@ -84,6 +84,19 @@ pub fn keep_symbols(words: &mut [String], parts: &Parts) {
     }
 }
 
+/// Takes nothing away, not even debug information.
+///
+/// Input: as above. Words keep their places, so what strips becomes an option that only concerns messages.
+pub fn keep_all(words: &mut [String], parts: &Parts) {
+    for (at, word) in words.iter_mut().enumerate() {
+        let is_value = parts.parts.iter().any(|part| part.word == at);
+        let option = word.strip_prefix("--").or_else(|| word.strip_prefix('-')).unwrap_or_default();
+        if !is_value && ["s", "S", "strip-all", "strip-debug"].contains(&option) {
+            *word = "--no-demangle".to_owned();
+        }
+    }
+}
+
 /// What an option's value is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Value {
@@ -335,6 +348,9 @@ mod tests {
         let parts = parse(&words);
         keep_symbols(&mut words, &parts);
         assert_eq!(words, ["--strip-debug", "-o", "-s", "a.o", "--strip-debug", "-soname", "x", "-S"]);
+        keep_all(&mut words, &parts);
+        let kept = ["--no-demangle", "-o", "-s", "a.o", "--no-demangle", "-soname", "x", "--no-demangle"];
+        assert_eq!(words, kept);
     }
 
     #[test]

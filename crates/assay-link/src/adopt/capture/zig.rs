@@ -15,6 +15,10 @@ use std::path::Path;
 /// What the stand-in is called.
 pub const NAME: &str = "zig";
 
+/// Why its programs are not instrumented, as a part of a sentence.
+pub const WITHOUT_RECORDS: &str = "zig assembles by itself; the text that it writes when asked is in Intel's syntax, and is padded \
+                                   otherwise when it is assembled";
+
 /// Whether a call of zig links a program or library.
 pub fn links(words: &[String]) -> bool {
     let stops = ["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "--version", "-###", "-fno-emit-bin"];

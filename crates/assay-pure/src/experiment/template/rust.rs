@@ -78,6 +78,10 @@ publish = false
 # What `assay run` speaks to. `assay harness rust FOLDER` writes a newer one.
 assay-harness = { path = "HARNESS_HERE" }
 
+# With a number of units that is set, branches are counted at native speed.
+[profile.release]
+codegen-units = 1
+
 # A package of its own, also below another one's folder.
 [workspace]
 "##;
