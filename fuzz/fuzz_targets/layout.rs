@@ -4,6 +4,9 @@
 use assay_pure::placement::across::{self, CodeChange};
 use assay_pure::placement::facts;
 use assay_pure::placement::front_end::{at_phases, front_end};
+use assay_pure::placement::identity::same_code_at;
+use assay_pure::placement::layout::functions;
+use assay_pure::placement::same_loops::same_loops;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     // Where the other file differs: eight bytes of place, one of value, ahead of the file.
@@ -22,6 +25,11 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
             let same = matches!(change.own, CodeChange::Identical | CodeChange::Unknown { .. });
             assert!(same, "{change:?}");
         }
+    }
+    // Two functions of one file: no pair is refused, and none ends the program.
+    for two in functions(elf).unwrap_or_default().windows(2).take(8) {
+        let _ = same_code_at(elf, two[0].address, two[1].address);
+        let _ = same_loops(elf, two[0].address, two[1].address);
     }
     let mut other = elf.to_vec();
     let place = patch[..8].try_into().map_or(0, u64::from_le_bytes);

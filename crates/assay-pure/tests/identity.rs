@@ -1,14 +1,15 @@
 //! Machine-code identity, on what the compilers of this machine make of C.
 
 #[path = "identity/pairs.rs"]
-mod pairs;
+pub mod pairs;
 #[path = "identity/toolchain.rs"]
 pub mod toolchain;
 
 use self::pairs::{COLD, LOOP, SWITCH, SWITCHES, TEXT, pair, recursion, twins};
 use self::toolchain::{compilers, link};
 use assay_pure::placement::identity::{Identity, same_code};
-use assay_pure::placement::layout::LayoutError;
+use assay_pure::placement::layout::{LayoutError, functions};
+use assay_pure::placement::same_loops::same_loops;
 
 /// `one` against `two` as each compiler makes them with each set of flags.
 fn compared(source: &str, flags: &[&[&str]]) -> Vec<(String, Identity)> {
@@ -167,36 +168,41 @@ fn what_is_no_linked_file_with_symbols_is_refused() {
 #[test]
 fn damaged_files_never_make_it_panic() {
     for compiler in compilers() {
-        let source = pair("", &[SWITCHES, COLD].join("\n"), "", &[SWITCHES, COLD].join("\n"));
-        let elf = link(compiler, &["-O2"], &source);
-        // SplitMix64, so that every failure comes again.
-        let mut state = 2026_u64;
-        let mut random = |below: usize| {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((mixed ^ (mixed >> 31)) % below as u64) as usize
-        };
-        let mut refused = 0;
-        for _ in 0..2000 {
-            let mut damaged = elf.clone();
-            for _ in 0..1 + random(8) {
-                let at = random(damaged.len());
-                damaged[at] = random(256) as u8;
-            }
-            // The header, the section headers and the symbols are small, but most of what is read.
-            let near_the_ends = if random(2) == 0 { random(64) } else { damaged.len() - 1 - random(2048) };
-            damaged[near_the_ends] ^= 1 << random(8);
-            if random(16) == 0 {
-                damaged.truncate(random(elf.len()));
-            }
-            refused += usize::from(same_code(&damaged, "one", "two").is_err());
-        }
-        assert!(
-            refused > 0 && refused < 2000,
-            "{refused} of 2000 refused: too many or too few to test anything"
-        );
+        damaged_files_are_compared(compiler);
     }
+}
+
+/// Compares functions of 2,000 damaged files that a compiler made.
+pub fn damaged_files_are_compared(compiler: &str) {
+    let source = pair("", &[SWITCHES, COLD].join("\n"), "", &[SWITCHES, COLD].join("\n"));
+    let elf = link(compiler, &["-O2"], &source);
+    // SplitMix64, so that every failure comes again.
+    let mut state = 2026_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) % below as u64) as usize
+    };
+    let filled: Vec<usize> = (0..elf.len()).filter(|&at| elf[at] != 0).collect();
+    let places: Vec<u64> = functions(&elf).expect("functions").iter().map(|place| place.address).collect();
+    let mut refused = 0;
+    for _ in 0..2000 {
+        let mut damaged = elf.clone();
+        for _ in 0..1 + random(8) {
+            damaged[filled[random(filled.len())]] = random(256) as u8;
+        }
+        // The header, the section headers and the symbols are small, but most of what is read.
+        let near_the_ends = if random(2) == 0 { random(64) } else { damaged.len() - 1 - random(2048) };
+        damaged[near_the_ends] ^= 1 << random(8);
+        if random(16) == 0 {
+            damaged.truncate(random(elf.len()));
+        }
+        refused += usize::from(same_code(&damaged, "one", "two").is_err());
+        let any = [random(places.len()), random(places.len())].map(|at| places[at]);
+        let _ = same_loops(&damaged, any[0], any[1]);
+    }
+    assert!(refused > 0 && refused < 2000, "{refused} of 2000 refused: too many or too few to test anything");
 }
 
 /// Pairs of `fixtures/verdicts`, linked like their experiment says; what is the same for all of them is compiled once.
@@ -264,8 +270,6 @@ __attribute__((noinline)) uint64_t three(const uint8_t *data, size_t size) {
 
 #[test]
 fn the_same_loops_are_recognised_in_functions_that_differ() {
-    use assay_pure::placement::layout::functions;
-    use assay_pure::placement::same_loops::same_loops;
     for compiler in compilers() {
         for flags in [&["-O1"][..], &["-O2", "-fno-tree-vectorize"]] {
             let elf = link(compiler, flags, FLAGGED);
@@ -309,7 +313,6 @@ WORK(shifted, uint64_t, sum = (sum ^ data[i]) << 3)
 
 #[test]
 fn loops_are_followed_by_numbers_that_both_sides_share_and_not_where_times_depend_on_values() {
-    use assay_pure::placement::layout::functions;
     use assay_pure::placement::same_execution::{FollowedRole, followed};
     for compiler in compilers() {
         let flags = ["-O1", "-falign-loops=16", "-falign-functions=16"];

@@ -87,7 +87,7 @@ pub enum ShardState {
     Failed {
         /// The exit code.
         code: u8,
-        /// The last that it printed.
+        /// The first line of its last message.
         reason: String,
     },
     /// It was cancelled.

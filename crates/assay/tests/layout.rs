@@ -19,15 +19,19 @@ int main(int c, char **v) { int a[9] = {c}; (void)v; printf(\"%d\", sum(a, 9)); 
 
 /// A program; none, with the reason, if there is no compiler.
 fn program(folder: &Path, name: &str, body: &str, flags: &[&str]) -> Option<String> {
+    program_by("gcc", folder, name, body, flags)
+}
+
+fn program_by(compiler: &str, folder: &Path, name: &str, body: &str, flags: &[&str]) -> Option<String> {
     let source = folder.join("source.c");
     std::fs::write(&source, SOURCE.replace("BODY", body)).expect("the folder is ours");
     let path = folder.join(name).to_string_lossy().into_owned();
-    let mut command = Command::new("gcc");
+    let mut command = Command::new(compiler);
     command.args(["-O2", "-g"]).args(flags).arg(&source).args(["-o", &path]);
     match command.output() {
         Ok(output) if output.status.success() => Some(path),
         _ => {
-            eprintln!("skipped: gcc cannot be used here");
+            eprintln!("skipped: {compiler} cannot be used here");
             None
         }
     }
@@ -68,6 +72,39 @@ fn functions_that_fit_are_shown_with_their_loops() {
     let text = assay(&[&path, "--functions", "su?"]);
     let text = String::from_utf8_lossy(&text.stdout);
     assert!(text.contains("sum: loop at +") || text.contains("None of 1 function has"), "{text}");
+}
+
+#[test]
+fn a_program_for_aarch64_is_not_judged_by_the_front_end_of_this_machine() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let cross = |name| program_by("aarch64-linux-gnu-gcc", folder.path(), name, "3", &[]);
+    let Some(foreign) = cross("foreign") else { return };
+    let page = json(&[&foreign]);
+    let answer =
+        "For code of AArch64 no rule of a front end is known, so nothing is said of where its loops lie.";
+    assert_eq!((page["answer"].as_str(), &page["host"]["rule"]), (Some(answer), &Value::Null));
+    let binary = &page["binaries"][0];
+    assert_eq!(
+        (&binary["without_rule"], &binary["advice"]),
+        (&Value::from("AArch64"), &Value::from(Vec::<Value>::new()))
+    );
+    let functions = binary["functions"].as_array().expect("a list");
+    let loops = || functions.iter().flat_map(|function| function["loops"].as_array().expect("a list"));
+    assert!(loops().count() > 0, "`sum` has one");
+    assert!(
+        loops()
+            .all(|body| body["depends_on_place"] == false && body["at"] == Value::from(Vec::<Value>::new()))
+    );
+    assert!(functions.iter().all(|function| function["border_branches"] == Value::from(Vec::<Value>::new())));
+    // Beside a program of this machine, that one is judged as ever.
+    let Some(own) = program(folder.path(), "own", "3", &[]).filter(|_| cfg!(target_arch = "x86_64")) else {
+        return;
+    };
+    let both = json(&[&own, &foreign]);
+    let said = both["answer"].as_str().expect("a text");
+    assert!(said.contains(" innermost loop ") && said.ends_with(answer), "{said}");
+    let alone = json(&[&own]);
+    assert_eq!((&both["binaries"][0], &both["host"]), (&alone["binaries"][0], &alone["host"]));
 }
 
 #[test]

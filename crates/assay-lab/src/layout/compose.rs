@@ -7,8 +7,10 @@ use super::selection::LayoutSelection;
 use crate::lead::Misuse;
 use anyhow::Result;
 use assay_pure::placement::facts::{self, nearest_names};
-use assay_pure::placement::front_end::{AtPhase, FrontEnd, at_phases, depends_on_place, front_end};
-use assay_pure::words::plural;
+use assay_pure::placement::front_end::{
+    AtPhase, FrontEnd, at_phases, depends_on_place, front_end, without_rule,
+};
+use assay_pure::words::{self, plural};
 use assay_report::layout::LayoutPage;
 use assay_report::layout::page::{
     AlignmentAdvice, Binary, Border, FunctionLayout, Host, IterationAtPhase, LAYOUT_SCHEMA, LoopLayout,
@@ -19,6 +21,24 @@ use assay_trace::sites::names::demangle;
 /// Loops longer than this are not advised on: what a border costs once is spread over too much.
 const SHORT_LOOP_BYTES: u64 = 256;
 
+/// By what the places of a file's loops are judged.
+#[derive(Clone, Copy)]
+enum Judge {
+    /// The rule of this machine's front end; without one, the 64-byte lines and 32-byte windows that x86-64 processors have in common.
+    Host(Option<FrontEnd>),
+    /// Nothing: code of another instruction set.
+    Nobody,
+}
+
+impl Judge {
+    fn rule(self) -> Option<FrontEnd> {
+        match self {
+            Judge::Host(rule) => rule,
+            Judge::Nobody => None,
+        }
+    }
+}
+
 /// The page of some programs, the first of them compared with another.
 ///
 /// # Errors
@@ -28,11 +48,13 @@ pub fn compose(
     old: Option<&LinkedFile>,
     selection: &LayoutSelection,
 ) -> Result<LayoutPage> {
-    let rule = front_end(&selection.cpu_id);
+    let host = Judge::Host(front_end(&selection.cpu_id));
     let mut binaries = Vec::new();
     for program in programs {
-        binaries.push(binary(program, selection, rule)?);
+        binaries.push(binary(program, selection, host)?);
     }
+    // Where it judges nothing, the host's rule is no part of the page.
+    let rule = host.rule().filter(|_| binaries.iter().any(|binary| binary.without_rule.is_none()));
     let against = match (old, programs.first()) {
         (Some(old), Some(new)) => Some(against::compose(old, new, selection)?),
         _ => None,
@@ -60,15 +82,17 @@ fn rule_of(rule: FrontEnd) -> Rule {
     }
 }
 
-fn binary(program: &LinkedFile, selection: &LayoutSelection, rule: Option<FrontEnd>) -> Result<Binary> {
+fn binary(program: &LinkedFile, selection: &LayoutSelection, host: Judge) -> Result<Binary> {
     let path = program.path.display().to_string();
     let damaged = |error: assay_pure::placement::layout::LayoutError| Misuse(format!("{path}: {error}"));
     let all = facts::functions(program.linked(), |_| true).map_err(damaged)?;
+    let without_rule = without_rule(program.linked().elf).map_err(damaged)?;
+    let judge = if without_rule.is_some() { Judge::Nobody } else { host };
     let wanted = |function: &&facts::DecodedFunction| {
         selection.wants(&function.place.name) || function.aliases.iter().any(|alias| selection.wants(alias))
     };
     let functions: Vec<FunctionLayout> =
-        all.iter().filter(wanted).map(|function| describe(function, rule, &selection.timed)).collect();
+        all.iter().filter(wanted).map(|function| describe(function, judge, &selection.timed)).collect();
     if functions.is_empty() {
         let glob = selection.functions.as_deref().unwrap_or("*");
         return Err(Misuse(no_function(&path, glob, &all)).into());
@@ -78,6 +102,7 @@ fn binary(program: &LinkedFile, selection: &LayoutSelection, rule: Option<FrontE
         text_bytes: program.text_bytes(),
         padding_bytes: all.iter().map(|function| function.padding_bytes).sum(),
         functions_in_file: all.len() as u64,
+        without_rule,
         functions,
         path,
     })
@@ -93,9 +118,13 @@ fn no_function(path: &str, glob: &str, all: &[facts::DecodedFunction]) -> String
     format!("no function of {path} matches `{glob}`{hint}")
 }
 
-fn describe(found: &facts::DecodedFunction, rule: Option<FrontEnd>, timed: &SymbolTimes) -> FunctionLayout {
+fn describe(found: &facts::DecodedFunction, judge: Judge, timed: &SymbolTimes) -> FunctionLayout {
     let names = std::iter::once(&found.place.name).chain(&found.aliases);
     let measured: Vec<MeasuredVariant> = names.flat_map(|name| timed.get(name)).collect();
+    let borders = match judge {
+        Judge::Host(_) => found.border_branches(0),
+        Judge::Nobody => Vec::new(),
+    };
     FunctionLayout {
         name: demangle(&found.place.name),
         symbol: found.place.name.clone(),
@@ -107,23 +136,21 @@ fn describe(found: &facts::DecodedFunction, rule: Option<FrontEnd>, timed: &Symb
         windows: found.windows(),
         padding_bytes: found.padding_bytes,
         pinning_bytes: found.pinning_bytes(),
-        border_branches: found
-            .border_branches(0)
+        border_branches: borders
             .into_iter()
             .map(|at| Border { at: at.at, bytes: at.bytes, fused: at.fused, crosses: at.crosses })
             .collect(),
-        loops: found.loops.iter().map(|body| describe_loop(found, body, rule)).collect(),
+        loops: found.loops.iter().map(|body| describe_loop(found, body, judge)).collect(),
         undecodable: found.undecodable,
         measured,
     }
 }
 
-fn describe_loop(
-    function: &facts::DecodedFunction,
-    body: &facts::Loop,
-    rule: Option<FrontEnd>,
-) -> LoopLayout {
-    let at = at_phases(function, body, rule);
+fn describe_loop(function: &facts::DecodedFunction, body: &facts::Loop, judge: Judge) -> LoopLayout {
+    let at = match judge {
+        Judge::Host(rule) => at_phases(function, body, rule).to_vec(),
+        Judge::Nobody => Vec::new(),
+    };
     LoopLayout {
         head: body.head,
         branches: body.branches.clone(),
@@ -258,12 +285,25 @@ fn answer(page: &LayoutPage) -> String {
             counts.only_old
         );
     }
-    let functions = || page.binaries.iter().flat_map(|binary| &binary.functions);
+    let (judged, others): (Vec<&Binary>, Vec<&Binary>) =
+        page.binaries.iter().partition(|binary| binary.without_rule.is_none());
+    let mut sets: Vec<&str> = others.iter().filter_map(|binary| binary.without_rule.as_deref()).collect();
+    sets.dedup();
+    let unjudged = (!sets.is_empty()).then(|| {
+        format!(
+            "For code of {} no rule of a front end is known, so nothing is said of where its loops lie.",
+            words::list(&sets)
+        )
+    });
+    if judged.is_empty() {
+        return unjudged.unwrap_or_default();
+    }
+    let functions = || judged.iter().flat_map(|binary| &binary.functions);
     let depending = functions()
         .filter(|function| function.loops.iter().any(|body| body.innermost && body.depends_on_place))
         .count();
     let all = functions().count() as u64;
-    match depending {
+    let said = match depending {
         0 => format!(
             "None of {} has an innermost loop whose speed can depend on where it lies.",
             plural(all, "function")
@@ -275,5 +315,6 @@ fn answer(page: &LayoutPage) -> String {
         _ => format!(
             "{depending} of {all} functions have an innermost loop whose speed can depend on where it lies."
         ),
-    }
+    };
+    [Some(said), unjudged].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }

@@ -9,6 +9,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// How each message of assay begins.
+const OURS: &str = "assay: ";
+
+/// From this exit code on it is the shell's: a program that could not be started, or that a signal ended.
+const OF_SHELL: u8 = 126;
+
 /// What one job measures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
@@ -82,14 +88,29 @@ impl Shard {
 
     /// The last that its job printed.
     pub(super) fn last_line(&self) -> String {
-        let text = std::fs::read(self.log()).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text).into_owned();
-        let last = text.lines().rev().find(|line| !line.trim().is_empty());
+        let printed = self.printed();
+        let last = printed.lines().rev().find(|line| !line.trim().is_empty());
         match last {
-            Some(line) => line.trim().trim_start_matches("assay: ").to_owned(),
+            Some(line) => line.trim().trim_start_matches(OURS).to_owned(),
             // Even of a failed start a shell says why; only a full disk says nothing.
             None => format!("it printed nothing; is there room in {}?", self.folder.display()),
         }
+    }
+
+    /// Why its job ended with a code other than 0: of assay's last message the first line, since what a program printed may be
+    /// quoted behind it. What a shell says of a program that it cannot start, or that a signal ended, is its last line.
+    pub(super) fn failure(&self, code: u8) -> String {
+        let printed = self.printed();
+        let ours = printed.lines().rev().find_map(|line| line.strip_prefix(OURS));
+        match ours.filter(|_| code < OF_SHELL) {
+            // Such a line ends in a colon, ahead of what is quoted.
+            Some(line) => line.trim().trim_end_matches(':').to_owned(),
+            None => self.last_line(),
+        }
+    }
+
+    fn printed(&self) -> String {
+        String::from_utf8_lossy(&std::fs::read(self.log()).unwrap_or_default()).into_owned()
     }
 
     pub(super) fn words(&self) -> &[String] {

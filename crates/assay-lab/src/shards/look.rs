@@ -61,7 +61,7 @@ pub(super) fn shard_status(question: &ShardedQuestion, shard: &Shard, state: Sha
 pub(super) fn state(shard: &Shard, job: Option<&JobState>) -> ShardState {
     match (shard.ended(), job) {
         (Some(0), _) => ShardState::Ended,
-        (Some(code), _) => ShardState::Failed { code, reason: shard.last_line() },
+        (Some(code), _) => ShardState::Failed { code, reason: shard.failure(code) },
         (None, Some(JobState::Waiting(reason))) => ShardState::Waiting { reason: reason.clone() },
         (None, Some(JobState::Unknown(why))) => ShardState::Unknown { reason: why.clone() },
         (None, Some(JobState::Running(node))) => {

@@ -211,6 +211,32 @@ fn a_job_that_waits_goes_on_where_the_one_before_was_killed() {
 }
 
 #[test]
+fn a_failed_job_is_told_by_the_first_line_of_its_message_and_not_by_what_that_quotes() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = shard(folder.path());
+    let fails_with = |code: u8, log: &str| {
+        std::fs::write(shard.log(), log).unwrap();
+        std::fs::write(shard.file("end"), format!("{code}\n")).unwrap();
+        match look::state(&shard, None) {
+            assay_report::status::ShardState::Failed { code: told, reason } if told == code => reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    let waits = "assay: another job of this shard measures; this one waits\n";
+    let message =
+        "assay: input `log`: `./made 7` failed (exit status: 1):\nTraceback of made\nmade: no seed\n";
+    let first = "input `log`: `./made 7` failed (exit status: 1)";
+    assert_eq!(fails_with(2, message), first);
+    assert_eq!(fails_with(2, &format!("assay: nothing to resume\n{waits}{message}\n")), first);
+    assert_eq!(fails_with(1, "assay: no gcc\n"), "no gcc");
+    // From 126 on it is the shell that tells why.
+    let shell = "sh: 12: /opt/assay: Permission denied";
+    assert_eq!(fails_with(126, &format!("{waits}{shell}\n")), shell);
+    assert_eq!(fails_with(1, "flock: no locks available\n\n"), "flock: no locks available");
+    assert!(fails_with(1, "\n").starts_with("it printed nothing"));
+}
+
+#[test]
 fn what_ended_after_it_was_added_is_not_added_yet() {
     let folder = tempfile::tempdir().unwrap();
     let shard = shard(folder.path());

@@ -13,12 +13,13 @@
 //! of a constant is not known it ends where a text does, or at the next address that something in the file refers to.
 //! Checked: programs of the machine's compilers in tests/across.rs.
 
-mod a64;
+pub(super) mod a64;
 mod data;
 mod differing;
 mod graph;
+mod inside;
 mod lead;
-mod listing;
+pub(super) mod listing;
 mod names;
 mod node;
 mod reached;
@@ -29,6 +30,7 @@ use super::identity::Identity;
 use super::layout::{FunctionPlace, LayoutError};
 pub use differing::{Differing, differing};
 use graph::{Graph, OwnCode};
+pub(super) use inside::same_code_inside;
 use names::NamePair;
 use node::Node;
 pub use reached::Reached;

@@ -2,10 +2,12 @@
 //!
 //! Question: does it matter to this loop where it lies? Method: by the host's rule, which lines and windows an
 //! iteration touches if all code is 0, 16, 32 or 48 bytes further. Limits: instructions are counted, not the micro-ops
-//! that they become, so what is said to fit may not; unknown processors get no rule. Checked: by hand, below.
+//! that they become, so what is said to fit may not; unknown processors get no rule, and no code that is not x86-64's: the windows
+//! and borders here are those of Intel's and AMD's front ends. Checked: by hand, below.
 
 use super::facts::{BranchFlow, DecodedFunction, Loop, touched};
-use super::layout::LINE_BYTES;
+use super::layout::{self, LINE_BYTES, LayoutError};
+use object::{Architecture, Object as _};
 
 /// How far all code is moved, bytes.
 pub const PHASES: [u64; 4] = [0, 16, 32, 48];
@@ -104,6 +106,18 @@ pub fn front_end(cpu_id: &str) -> Option<FrontEnd> {
         ("AuthenticAMD", 26, _) => Some(ZEN_5),
         _ => None,
     }
+}
+
+/// The instruction set of a file, where no rule is known for it; none for x86-64.
+///
+/// # Errors
+/// It is no ELF file.
+pub fn without_rule(elf: &[u8]) -> Result<Option<String>, LayoutError> {
+    Ok(match layout::parse(elf)?.architecture() {
+        Architecture::X86_64 => None,
+        Architecture::Aarch64 => Some("AArch64".to_owned()),
+        other => Some(format!("{other:?}")),
+    })
 }
 
 /// What an iteration of a loop touches if all code is some bytes further.

@@ -6,11 +6,13 @@
 //! its turn, or read-only data with the same bytes, or a jump table that leads to the same places. Callees are assumed
 //! to be the same while they are being compared, which makes recursion no special case: two functions are the same if
 //! nothing that can be reached from them tells them apart. Source: Intel SDM volume 2 as decoded by iced-x86; System V
-//! ABI, AMD64 supplement. Limits: x86-64 only; what cannot be decided is `Unknown`, never guessed. Functions that only
-//! differ in the padding between their blocks are `Different`. Where the size of an object is not known, its end is
-//! taken to be the next symbol or the next address that some function mentions, and the note says how many bytes were
-//! compared; a pointer ahead of the object that it is used for is not recognised. Checked: hand-assembled functions in
-//! this folder; programs of gcc and clang and mutated binaries in tests/identity.rs; the pairs of fixtures/verdicts.
+//! ABI, AMD64 supplement. Code of AArch64 is compared as that of two files is, by stricter rules (`across/inside.rs`).
+//! Limits: x86-64 and AArch64; what cannot be decided is `Unknown`, never guessed. Functions that only differ in the
+//! padding between their blocks are `Different`. Where the size of an object is not known, its end is taken to be the
+//! next symbol or the next address that some function mentions, and the note says how many bytes were compared; a
+//! pointer ahead of the object that it is used for is not recognised. Checked: hand-assembled functions in this folder;
+//! programs of gcc and clang and mutated binaries in tests/identity.rs and tests/aarch64_pairs.rs; the pairs of
+//! fixtures/verdicts.
 
 pub(super) mod code;
 pub mod data;
@@ -23,10 +25,12 @@ mod pair;
 #[cfg(test)]
 mod tests;
 
+use super::across;
 use super::layout::{self, LayoutError};
 use crate::words::plural;
 use code::Disassembly;
 use image::LinkedImage;
+use object::{Architecture, Object as _};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
@@ -76,12 +80,15 @@ pub fn same_code(elf: &[u8], a: &str, b: &str) -> Result<Identity, LayoutError> 
 
 /// Compares the functions that start at the link-time addresses `a` and `b` of a linked file.
 ///
-/// Cost: linear in the code that the two reach to a depth of four calls; where read-only data of unknown size is to be
+/// Cost: linear in the code that the two reach, on x86-64 to a depth of four calls; where read-only data of unknown size is to be
 /// compared, all functions of the file are decoded once.
 ///
 /// # Errors
 /// The file is no ELF file or has no function symbols.
 pub fn same_code_at(elf: &[u8], a: u64, b: u64) -> Result<Identity, LayoutError> {
+    if layout::parse(elf)?.architecture() == Architecture::Aarch64 {
+        return across::same_code_inside(elf, a, b);
+    }
     let image = LinkedImage::parse(elf)?;
     if let Some(reason) = image.unsuitable() {
         return Ok(Identity::Unknown { reason });

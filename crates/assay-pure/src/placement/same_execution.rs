@@ -15,7 +15,6 @@
 
 use super::across::side::{FileSide, LoaderSlot};
 use super::identity::code::Disassembly;
-use super::identity::image::LinkedImage;
 use super::identity::{Identity, same_code_at};
 use super::layout::LayoutError;
 use super::same_loops::{ENTRY_STEP, LoopsOfBoth};
@@ -71,22 +70,22 @@ pub type FollowedCode = BTreeMap<u64, FollowedRole>;
 /// # Errors
 /// The file is no ELF file or has no function symbols.
 pub fn followed(elf: &[u8], a: u64, b: u64) -> Result<Result<[FollowedCode; 2], String>, LayoutError> {
-    let image = LinkedImage::parse(elf)?;
-    if let Some(reason) = image.unsuitable() {
+    let file = FileSide::parse(elf, None)?;
+    // What may take long on AArch64 is not listed here.
+    if let Some(reason) = file.image.unsuitable() {
         return Ok(Err(reason));
     }
     // Entries at other places modulo the step stay apart wherever a linker puts the functions.
     if !(a ^ b).is_multiple_of(ENTRY_STEP) {
         return Ok(Err("they begin at different offsets".into()));
     }
-    let Some(loops) = LoopsOfBoth::find(elf, &image, a, b) else {
+    let Some(loops) = LoopsOfBoth::find(elf, &file, a, b) else {
         return Ok(Err("their loops are not the same".into()));
     };
     if !laid_out_alike(&loops) {
         return Ok(Err("their loops lie at different offsets".into()));
     }
-    let file = FileSide::parse(elf, None)?;
-    let mut both = BothFollowed { elf, image: &image, file, sides: Default::default(), next: 0 };
+    let mut both = BothFollowed { elf, file: &file, sides: Default::default(), next: 0 };
     Ok(both.take(&loops).map(|()| both.sides))
 }
 
@@ -103,8 +102,7 @@ fn laid_out_alike(loops: &LoopsOfBoth) -> bool {
 
 struct BothFollowed<'e, 'i> {
     elf: &'e [u8],
-    image: &'i LinkedImage<'e>,
-    file: FileSide<'e>,
+    file: &'i FileSide<'e>,
     sides: [FollowedCode; 2],
     next: u32,
 }
@@ -192,7 +190,8 @@ impl BothFollowed<'_, '_> {
             return Err("a loop calls too deep".into());
         }
         let decode = |at| {
-            Disassembly::decode(self.image, at).map_err(|_| "a loop calls what is in no file".to_owned())
+            Disassembly::decode(&self.file.image, at)
+                .map_err(|_| "a loop calls what is in no file".to_owned())
         };
         let (first, second) = (decode(a)?, decode(b)?);
         let alike = (a ^ b).is_multiple_of(ENTRY_STEP);

@@ -7,18 +7,24 @@
 //! the same order, jumps inside a loop to the same place in it, jumps out of it anywhere, calls to the same function or
 //! to one of the same machine code, data at the same address or constants of the same bytes. Padding inside a loop is
 //! passed over. What lies outside of all loops is executed once a call and is not compared.
-//! Source: Intel SDM volume 2 as decoded by iced-x86. Limits: x86-64; loops made by indirect jumps are not seen, so a
-//! function that has any is not judged; constants are compared over 64 bytes, and what a register holds when a loop begins is
-//! not: an address that is taken once a call may be of other data. It is evidence for a cause, never a proof
-//! of equality. Across two files a callee is the same by its name, data by the name of its object or by its bytes.
-//! Checked: functions of the machine's compilers in tests/identity.rs and tests/across.rs.
+//! What an instruction is, `same_loops/x86.rs` and `same_loops/a64.rs` say.
+//! Limits: x86-64 and AArch64; loops made by indirect jumps are not seen, so a function that has any is not judged; constants are
+//! compared over 64 bytes, and what a register holds when a loop begins is not: an address that is taken once a call may be of
+//! other data. On AArch64 that address is followed into the loop, where it serves as the base of a load or store at a fixed
+//! distance; where it is indexed it is not. It is evidence for a cause, never a proof of equality. Across two files a callee is the
+//! same by its name, data by the name of its object or by its bytes.
+//! Checked: functions of the machine's compilers in tests/identity.rs, tests/aarch64_pairs.rs and tests/across.rs.
+
+mod a64;
+mod x86;
 
 use super::across::side::{FileSide, LoaderSlot};
-use super::identity::code::{Disassembly, baseless, ends, is_padding};
+use super::identity::code::Disassembly;
 use super::identity::image::{Access, LinkedImage};
 use super::identity::{Identity, same_code_at};
 use super::layout::LayoutError;
-use iced_x86::{FlowControl, Instruction, OpKind};
+use a64::A64Code;
+pub(super) use x86::LoopsOfBoth;
 
 /// Functions are moved by multiples of this, bytes.
 pub const ENTRY_STEP: u64 = 16;
@@ -55,16 +61,15 @@ impl SharedLoop {
 /// # Errors
 /// The file is no ELF file or has no function symbols.
 pub fn same_loops(elf: &[u8], a: u64, b: u64) -> Result<Option<Vec<SharedLoop>>, LayoutError> {
-    let image = LinkedImage::parse(elf)?;
-    if image.unsuitable().is_some() {
+    let file = FileSide::parse(elf, None)?;
+    if file.unsuitable().is_some() {
         return Ok(None);
     }
-    let in_common = OneFile { elf, image: &image };
-    Ok(common(&image, a, &image, b, &in_common))
+    Ok(common((&file, a), (&file, b), &OneFile { elf, file: &file }))
 }
 
 /// The loops that functions of two builds have in common: for each pair of addresses in the old file and in the new one as
-/// [`same_loops`] has it. x86-64 alone.
+/// [`same_loops`] has it.
 ///
 /// # Errors
 /// One of the files is no ELF file or has no function symbols.
@@ -74,8 +79,7 @@ pub fn same_loops_across(
     pairs: &[(u64, u64)],
 ) -> Result<Vec<Option<Vec<SharedLoop>>>, LayoutError> {
     let (old, new) = (FileSide::parse(old, None)?, FileSide::parse(new, None)?);
-    let suits = |side: &FileSide<'_>| !side.aarch64 && side.unsuitable().is_none();
-    if !suits(&old) || !suits(&new) {
+    if old.aarch64 != new.aarch64 || old.unsuitable().or(new.unsuitable()).is_some() {
         return Ok(vec![None; pairs.len()]);
     }
     let in_common = TwoFiles { old: &old, new: &new };
@@ -84,36 +88,73 @@ pub fn same_loops_across(
     };
     let one = |&(a, b): &(u64, u64)| {
         let small = is_small(&old, a) && is_small(&new, b);
-        small.then(|| common(&old.image, a, &new.image, b, &in_common)).flatten()
+        small.then(|| common((&old, a), (&new, b), &in_common)).flatten()
     };
     Ok(pairs.iter().map(one).collect())
 }
 
-/// The loops of a function in one image and of another in another, or in the same, if all are the same.
+/// The loops of a function of one file and of another of another, or of the same, if all are the same.
 fn common(
-    image: &LinkedImage<'_>,
-    a: u64,
-    other: &LinkedImage<'_>,
-    b: u64,
+    (file, a): (&FileSide<'_>, u64),
+    (other, b): (&FileSide<'_>, u64),
     in_common: &dyn InCommon,
 ) -> Option<Vec<SharedLoop>> {
-    let (first, second) = (Disassembly::decode(image, a).ok()?, Disassembly::decode(other, b).ok()?);
-    let pairs = paired(&first, &second, in_common)?;
-    Some(pairs.iter().map(|(one, other)| shared(one, other)).collect())
+    if file.aarch64 {
+        return shared_by(&A64Code::decode(file, a)?, &A64Code::decode(other, b)?, in_common);
+    }
+    let x86 = |file: &FileSide<'_>, entry| Disassembly::decode(&file.image, entry).ok();
+    shared_by(&x86(file, a)?, &x86(other, b)?, in_common)
+}
+
+fn shared_by<C: LoopCode>(first: &C, second: &C, in_common: &dyn InCommon) -> Option<Vec<SharedLoop>> {
+    Some(paired(first, second, in_common)?.iter().map(|(one, other)| shared(one, other)).collect())
+}
+
+/// A function as the comparison of loops sees it: instructions, by their numbers in the order of their addresses.
+trait LoopCode {
+    /// How many there are.
+    fn len(&self) -> usize;
+    /// Whether all of it is known, and all its jumps say where they lead.
+    fn is_whole(&self) -> bool;
+    /// Where an instruction lies, bytes from the entry.
+    fn offset(&self, index: usize) -> u64;
+    /// The instruction at an address, if one of this function begins there.
+    fn index_of(&self, address: u64) -> Option<usize>;
+    /// Whether it only fills a gap.
+    fn is_padding(&self, index: usize) -> bool;
+    /// Whether control never passes it.
+    fn ends(&self, index: usize) -> bool;
+    /// What it leads to by the addresses in it.
+    fn references(&self, index: usize) -> Vec<LoopReference>;
+    /// Whether it is the same as one of another function but for these addresses.
+    fn is_alike(&self, index: usize, other: &Self, at: usize) -> bool;
+}
+
+/// Where an address in an instruction leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LoopReference {
+    Jump(u64),
+    Callee(u64),
+    Data(u64),
+    /// A variable of the thread, by its offset from the thread pointer.
+    Thread(i64),
+    /// What uses it says where.
+    Nothing,
+    /// It was not followed.
+    Unclear,
 }
 
 /// The loops of two functions side by side, if all are the same.
-fn paired<'c>(
-    first: &'c Disassembly,
-    second: &'c Disassembly,
+fn paired<'c, C: LoopCode>(
+    first: &'c C,
+    second: &'c C,
     in_common: &dyn InCommon,
-) -> Option<Vec<(LoopSide<'c>, LoopSide<'c>)>> {
-    let indirect = |code: &Disassembly| {
-        code.undecodable.is_some()
-            || code.steps.iter().any(|step| step.instruction.flow_control() == FlowControl::IndirectBranch)
-    };
+) -> Option<Vec<(LoopSide<'c, C>, LoopSide<'c, C>)>> {
+    if !first.is_whole() || !second.is_whole() {
+        return None;
+    }
     let (loops, others) = (outermost(first), outermost(second));
-    if loops.is_empty() || loops.len() != others.len() || indirect(first) || indirect(second) {
+    if loops.is_empty() || loops.len() != others.len() {
         return None;
     }
     let sides = |(one, other)| (LoopSide::new(first, one), LoopSide::new(second, other));
@@ -121,32 +162,12 @@ fn paired<'c>(
     pairs.iter().all(|(one, other)| is_same(one, other, in_common)).then_some(pairs)
 }
 
-/// The loops of two functions of one file, at the link-time addresses `a` and `b`, if all are the same: the numbers of their
-/// instructions in either function.
-pub(super) struct LoopsOfBoth {
-    pub first: Disassembly,
-    pub second: Disassembly,
-    /// Of each loop, all that it may execute, padding too.
-    pub steps: Vec<(LoopSteps, LoopSteps)>,
-    pub shared: Vec<SharedLoop>,
-}
-
-impl LoopsOfBoth {
-    pub(super) fn find(elf: &[u8], image: &LinkedImage<'_>, a: u64, b: u64) -> Option<LoopsOfBoth> {
-        let (first, second) = (Disassembly::decode(image, a).ok()?, Disassembly::decode(image, b).ok()?);
-        let pairs = paired(&first, &second, &OneFile { elf, image })?;
-        let shared = pairs.iter().map(|(one, other)| shared(one, other)).collect();
-        let steps = pairs.into_iter().map(|(one, other)| (one.circle, other.circle)).collect();
-        Some(LoopsOfBoth { first, second, steps, shared })
-    }
-}
-
 /// The instructions of a loop, by their numbers in the function, in the order of their addresses.
 pub(super) type LoopSteps = Vec<usize>;
 
 /// Loops that are in no other, in their order.
-fn outermost(code: &Disassembly) -> Vec<LoopSteps> {
-    let next: Vec<Vec<usize>> = (0..code.steps.len()).map(|step| next(code, step)).collect();
+fn outermost(code: &impl LoopCode) -> Vec<LoopSteps> {
+    let next: Vec<Vec<usize>> = (0..code.len()).map(|step| next(code, step)).collect();
     let mut before = vec![Vec::new(); next.len()];
     for (step, after) in next.iter().enumerate() {
         after.iter().for_each(|&after| before[after].push(step));
@@ -169,15 +190,13 @@ fn outermost(code: &Disassembly) -> Vec<LoopSteps> {
 }
 
 /// Which instructions may follow one inside its function.
-fn next(code: &Disassembly, step: usize) -> Vec<usize> {
-    let instruction = &code.steps[step].instruction;
-    let jumps = matches!(
-        instruction.flow_control(),
-        FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
-    ) && instruction.op0_kind() == OpKind::NearBranch64;
-    let target = jumps.then(|| code.inside(instruction.near_branch_target())).flatten();
-    let falls = !ends(instruction) && step + 1 < code.steps.len();
-    target.and_then(|offset| code.index_at(offset)).into_iter().chain(falls.then_some(step + 1)).collect()
+fn next(code: &impl LoopCode, step: usize) -> Vec<usize> {
+    let target = |reference| match reference {
+        LoopReference::Jump(to) => code.index_of(to),
+        _ => None,
+    };
+    let falls = !code.ends(step) && step + 1 < code.len();
+    code.references(step).into_iter().filter_map(target).chain(falls.then_some(step + 1)).collect()
 }
 
 /// What can be reached from `start` in one step or more.
@@ -193,17 +212,17 @@ fn reached(next: &[Vec<usize>], start: usize) -> Vec<bool> {
 }
 
 /// A loop of one of the functions.
-struct LoopSide<'c> {
-    code: &'c Disassembly,
+struct LoopSide<'c, C> {
+    code: &'c C,
     circle: LoopSteps,
     /// Its instructions that are not padding.
     executed: Vec<usize>,
 }
 
-impl<'c> LoopSide<'c> {
-    fn new(code: &'c Disassembly, circle: LoopSteps) -> Self {
-        let is_executed = |step: &usize| !is_padding(&code.steps[*step].instruction);
-        Self { code, executed: circle.iter().copied().filter(is_executed).collect(), circle }
+impl<'c, C: LoopCode> LoopSide<'c, C> {
+    fn new(code: &'c C, circle: LoopSteps) -> Self {
+        let executed = circle.iter().copied().filter(|&step| !code.is_padding(step)).collect();
+        Self { code, executed, circle }
     }
 
     fn begin(&self) -> u64 {
@@ -212,7 +231,7 @@ impl<'c> LoopSide<'c> {
 
     /// How many of its instructions lie ahead of where a jump leads to; none for a jump out of it.
     fn within(&self, to: u64) -> Option<usize> {
-        let target = self.code.index_at(self.code.inside(to)?)?;
+        let target = self.code.index_of(to)?;
         self.circle.contains(&target).then(|| self.executed.partition_point(|&step| step < target))
     }
 }
@@ -223,12 +242,14 @@ trait InCommon {
     fn function(&self, a: u64, b: u64) -> bool;
     /// Whether it is the same data.
     fn data(&self, a: u64, b: u64) -> bool;
+    /// Whether two offsets from the thread pointer are those of the same variable of the thread.
+    fn thread(&self, a: i64, b: i64) -> bool;
 }
 
 /// Both functions are in one file.
 struct OneFile<'i, 'e> {
     elf: &'e [u8],
-    image: &'i LinkedImage<'e>,
+    file: &'i FileSide<'e>,
 }
 
 impl InCommon for OneFile<'_, '_> {
@@ -237,7 +258,11 @@ impl InCommon for OneFile<'_, '_> {
     }
 
     fn data(&self, a: u64, b: u64) -> bool {
-        a == b || same_constant((self.image, a), (self.image, b), CONSTANT_BYTES)
+        a == b || same_constant((&self.file.image, a), (&self.file.image, b), CONSTANT_BYTES)
+    }
+
+    fn thread(&self, a: i64, b: i64) -> bool {
+        a == b
     }
 }
 
@@ -287,6 +312,11 @@ impl InCommon for TwoFiles<'_, '_> {
             _ => false,
         }
     }
+
+    fn thread(&self, a: i64, b: i64) -> bool {
+        let (old, new) = (self.old.thread_variable(a), self.new.thread_variable(b));
+        old.is_some() && old == new
+    }
 }
 
 /// Whether so many bytes are the same and never written, or as many as there are.
@@ -301,45 +331,30 @@ fn same_constant(a: (&LinkedImage<'_>, u64), b: (&LinkedImage<'_>, u64), most: u
     })
 }
 
-fn is_same(a: &LoopSide<'_>, b: &LoopSide<'_>, in_common: &dyn InCommon) -> bool {
+fn is_same<C: LoopCode>(a: &LoopSide<'_, C>, b: &LoopSide<'_, C>, in_common: &dyn InCommon) -> bool {
     let same = |(x, y): (&usize, &usize)| step((a, *x), (b, *y), in_common);
     a.executed.len() == b.executed.len() && a.executed.iter().zip(&b.executed).all(same)
 }
 
-fn shared(a: &LoopSide<'_>, b: &LoopSide<'_>) -> SharedLoop {
+fn shared<C: LoopCode>(a: &LoopSide<'_, C>, b: &LoopSide<'_, C>) -> SharedLoop {
     SharedLoop { first: a.begin(), second: b.begin(), instructions: a.executed.len() }
 }
 
 /// Whether two instructions do the same.
-fn step((a, x): (&LoopSide<'_>, usize), (b, y): (&LoopSide<'_>, usize), in_common: &dyn InCommon) -> bool {
-    let (mut one, mut other) = (a.code.steps[x].instruction, b.code.steps[y].instruction);
-    if one.mnemonic() != other.mnemonic() {
-        return false;
-    }
-    if one.op0_kind() == OpKind::NearBranch64 && other.op0_kind() == OpKind::NearBranch64 {
-        let (to_a, to_b) = (one.near_branch_target(), other.near_branch_target());
-        if one.flow_control() == FlowControl::Call {
-            return in_common.function(to_a, to_b);
-        }
-        // A short and a long jump of the same condition are the same.
-        return a.within(to_a) == b.within(to_b);
-    }
-    if let (Some(to_a), Some(to_b)) = (baseless(&one), baseless(&other)) {
-        if !in_common.data(to_a, to_b) {
-            return false;
-        }
-        one.set_memory_displacement64(0);
-        other.set_memory_displacement64(0);
-    }
-    alike(&one, &other)
-}
-
-/// Equal in everything but where they lie.
-fn alike(one: &Instruction, other: &Instruction) -> bool {
-    let at = |instruction: &Instruction| {
-        let mut moved = *instruction;
-        moved.set_next_ip(0);
-        moved
+fn step<C: LoopCode>(
+    (a, x): (&LoopSide<'_, C>, usize),
+    (b, y): (&LoopSide<'_, C>, usize),
+    in_common: &dyn InCommon,
+) -> bool {
+    use LoopReference::{Callee, Data, Jump, Nothing, Thread};
+    let same = |(one, other): (&LoopReference, &LoopReference)| match (*one, *other) {
+        (Jump(to_a), Jump(to_b)) => a.within(to_a) == b.within(to_b),
+        (Callee(to_a), Callee(to_b)) => in_common.function(to_a, to_b),
+        (Data(at_a), Data(at_b)) => in_common.data(at_a, at_b),
+        (Thread(at_a), Thread(at_b)) => in_common.thread(at_a, at_b),
+        (Nothing, Nothing) => true,
+        _ => false,
     };
-    at(one) == at(other)
+    let (lead_a, lead_b) = (a.code.references(x), b.code.references(y));
+    a.code.is_alike(x, b.code, y) && lead_a.len() == lead_b.len() && lead_a.iter().zip(&lead_b).all(same)
 }

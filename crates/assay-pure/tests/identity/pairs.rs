@@ -11,7 +11,11 @@ const HEADER: &str = r#"
 #else
 #define APART __attribute__((noinline, noclone, no_icf, no_reorder))
 #endif
+#ifdef __aarch64__
+#define FILLER(name, bytes) APART __attribute__((used)) void name(void) { __asm__ volatile(".skip " #bytes " / 4 * 4, 0"); }
+#else
 #define FILLER(name, bytes) APART __attribute__((used)) void name(void) { __asm__ volatile(".skip " #bytes ", 0x90"); }
+#endif
 APART __attribute__((used)) uint64_t shared(uint64_t x) { __asm__("" : "+r"(x)); return x * 3; }
 "#;
 

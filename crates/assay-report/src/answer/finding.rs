@@ -171,17 +171,24 @@ impl<'a> CandidateFinding<'a> {
         builds
     }
 
-    /// The builds in groups that contradict each other nowhere; an undecided contrast contradicts nothing.
+    /// The builds in groups that contradict each other nowhere; an undecided contrast contradicts nothing. Builds that decide nothing
+    /// are on no side: they are the last group.
     pub(super) fn agreeing_builds(&self) -> Vec<CandidateFinding<'a>> {
         let mut groups: Vec<Vec<&'a PageContrast>> = Vec::new();
+        let mut open: Vec<&'a PageContrast> = Vec::new();
         for build in self.builds() {
             let own: Vec<&PageContrast> =
                 self.contrasts.iter().copied().filter(|c| BuildRef::of(c) == build).collect();
+            if own.iter().all(|contrast| contrast.verdict == Verdict::Undecided) {
+                open.extend(own);
+                continue;
+            }
             match groups.iter_mut().find(|group| !contradict(group, &own)) {
                 Some(group) => group.extend(own),
                 None => groups.push(own),
             }
         }
+        groups.extend((!open.is_empty()).then_some(open));
         groups.into_iter().map(|group| CandidateFinding::of(group, self.total)).collect()
     }
 

@@ -145,6 +145,20 @@ fn says_where_compilers_disagree() {
 }
 
 #[test]
+fn a_compiler_that_decides_nothing_is_on_the_side_of_none_that_disagree() {
+    let contrasts = vec![
+        table("p80", "gcc-12", FASTER, 0.88),
+        undecided(table("p80", "icx", FASTER, 0.99), 3, 1.0),
+        table("p80", "clang-16", SLOWER, 1.09),
+    ];
+    assert_eq!(
+        asked("Is table faster than branch?", contrasts),
+        "It depends on the compiler: with gcc-12 table takes 12 % less time than branch on p80; with clang-16 table takes \
+         9.0 % more time on p80; with icx table is undecided on p80."
+    );
+}
+
+#[test]
 fn says_so_where_too_many_builds_disagree() {
     let verdicts =
         [[FASTER, SLOWER, SAME], [SLOWER, SAME, FASTER], [SAME, FASTER, SLOWER], [FASTER, FASTER, SLOWER]];

@@ -4,6 +4,7 @@
 use super::page::{AcrossMachines, HistoryPage, HistorySeries, MachineSays, SeriesKind};
 use assay_pure::verdict::Verdict;
 use assay_pure::words;
+use std::collections::BTreeSet;
 
 /// With more machines than these those of one verdict are told together.
 pub const ALONE: usize = 3;
@@ -146,10 +147,7 @@ pub fn sentence(page: &HistoryPage) -> Option<MachinesTold> {
     let first = found.first()?;
     let differing = found.iter().filter(|contrast| contrast.disagree).count();
     let contrasts = words::plural(found.len() as u64, "contrast");
-    let machines = match page.machines.len() {
-        few if few <= ALONE => "the machines".to_owned(),
-        many => format!("the {many} machines"),
-    };
+    let machines = told_of(page, found);
     if differing == 0 {
         let open =
             |contrast: &AcrossMachines| contrast.said.iter().any(|said| said.verdict == Verdict::Undecided);
@@ -177,6 +175,17 @@ pub fn sentence(page: &HistoryPage) -> Option<MachinesTold> {
     let text =
         format!("{machines} disagree on {differing} of {contrasts}: {label} is {}", words::list(&said));
     Some(MachinesTold { disagree: true, text })
+}
+
+/// "the 7 machines"; those without a verdict on any contrast neither agree nor disagree.
+fn told_of(page: &HistoryPage, across: &[AcrossMachines]) -> String {
+    let said = across.iter().flat_map(|contrast| contrast.said.iter().map(|said| said.machine));
+    let judging = said.collect::<BTreeSet<usize>>().len();
+    let all = match judging {
+        few if few <= ALONE => "the machines".to_owned(),
+        many => format!("the {many} machines"),
+    };
+    if judging < page.machines.len() { format!("{all} with a verdict") } else { all }
 }
 
 #[cfg(test)]
@@ -221,6 +230,28 @@ mod tests {
         assert_eq!(says([Verdict::Slower, Verdict::Slower]), "the machines agree on 1 contrast");
         let differs = says([Verdict::Equivalent, Verdict::Slower]);
         assert!(differs.contains("is equivalent on A CPU and slower (+20.0 %) on Another CPU"), "{differs}");
+    }
+
+    #[test]
+    fn a_machine_that_measured_nothing_is_not_counted_among_those_that_agree() {
+        let mut page = with([Verdict::Slower, Verdict::Slower]);
+        page.machines.push(page.machines[1].clone());
+        tell(&mut page);
+        assert_eq!(sentence(&page).unwrap().text, "the machines with a verdict agree on 1 contrast");
+        // A run of each of four machines; a fifth has none, as it could not measure.
+        for machine in 2..4 {
+            let (mut run, mut point) = (page.runs[10].clone(), *page.series[0].points.last().unwrap());
+            run.machine = machine;
+            point.run = page.runs.len();
+            page.runs.push(run);
+            page.series[0].points.push(point);
+        }
+        page.machines.extend([page.machines[0].clone(), page.machines[0].clone()]);
+        tell(&mut page);
+        assert_eq!(sentence(&page).unwrap().text, "the 4 machines with a verdict agree on 1 contrast");
+        page.machines.pop();
+        tell(&mut page);
+        assert_eq!(sentence(&page).unwrap().text, "the 4 machines agree on 1 contrast");
     }
 
     #[test]

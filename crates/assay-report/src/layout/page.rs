@@ -64,6 +64,8 @@ pub struct Binary {
     pub padding_bytes: u64,
     /// Functions in the file.
     pub functions_in_file: u64,
+    /// Its instruction set, where no rule of a front end is known for it: then nothing is said of where its loops lie. Null for x86-64.
+    pub without_rule: Option<String>,
     /// Those that were asked for, by address.
     pub functions: Vec<FunctionLayout>,
     /// What pinning would cost and bring.
@@ -94,7 +96,7 @@ pub struct FunctionLayout {
     pub padding_bytes: u64,
     /// Bytes that it would move on if it were aligned to 64.
     pub pinning_bytes: u64,
-    /// Branches that cross or end at a 32-byte border.
+    /// Branches that cross or end at a 32-byte border; none where no rule is known.
     pub border_branches: Vec<Border>,
     /// Loops, by their heads.
     pub loops: Vec<LoopLayout>,
@@ -136,7 +138,7 @@ pub struct LoopLayout {
     pub innermost: bool,
     /// Where it lies can matter: by the host's rule it touches more at some phases than at others.
     pub depends_on_place: bool,
-    /// What an iteration touches with all code moved by 0, 16, 32 and 48 bytes.
+    /// What an iteration touches with all code moved by 0, 16, 32 and 48 bytes; empty where no rule is known.
     pub at: Vec<IterationAtPhase>,
 }
 

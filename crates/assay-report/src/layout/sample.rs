@@ -96,6 +96,7 @@ pub fn page() -> LayoutPage {
             text_bytes: 4312,
             padding_bytes: 96,
             functions_in_file: 11,
+            without_rule: None,
             functions: vec![decode()],
             advice: vec![AlignmentAdvice {
                 function: decode().name,
@@ -148,6 +149,22 @@ pub fn plain() -> LayoutPage {
     for at in &mut function.loops[0].at {
         (at.fetches, at.op_cache_windows, at.op_cache_entries, at.left_out) = (None, None, None, None);
     }
+    page
+}
+
+/// One of a program for another instruction set.
+pub fn foreign() -> LayoutPage {
+    let mut page = plain();
+    page.answer =
+        "For code of AArch64 no rule of a front end is known, so nothing is said of where its loops lie."
+            .to_owned();
+    let binary = &mut page.binaries[0];
+    binary.without_rule = Some("AArch64".to_owned());
+    binary.advice.clear();
+    let function = &mut binary.functions[0];
+    function.border_branches.clear();
+    function.loops[0].depends_on_place = false;
+    function.loops[0].at.clear();
     page
 }
 

@@ -87,33 +87,29 @@ pub(crate) fn chosen(binary: &Binary, top: usize) -> Vec<&FunctionLayout> {
     found
 }
 
+/// A column of the functions' table, what it says of one, and whether it is of windows and borders, which are x86-64's.
+type FunctionColumn = (Column, fn(&FunctionLayout) -> String, bool);
+
 fn functions(binary: &Binary, width: usize, top: usize) -> Table {
-    let columns = vec![
-        Column::left("function"),
-        Column::right("address").optional(2),
-        Column::right("@64"),
-        Column::right("@32").optional(3),
-        Column::right("bytes"),
-        Column::right("lines"),
-        Column::right("windows"),
-        Column::right("loops"),
-        Column::right("borders").optional(1),
-        Column::right("padding").optional(4),
+    let columns: [FunctionColumn; 9] = [
+        (Column::right("address").optional(2), |one| format!("{:#x}", one.address), false),
+        (Column::right("@64"), |one| one.line_offset.to_string(), false),
+        (Column::right("@32").optional(3), |one| one.window_offset.to_string(), true),
+        (Column::right("bytes"), |one| one.size.to_string(), false),
+        (Column::right("lines"), |one| one.lines.to_string(), false),
+        (Column::right("windows"), |one| one.windows.to_string(), true),
+        (Column::right("loops"), |one| one.loops.len().to_string(), false),
+        (Column::right("borders").optional(1), |one| one.border_branches.len().to_string(), true),
+        (Column::right("padding").optional(4), |one| one.padding_bytes.to_string(), false),
     ];
-    let mut table = Table::new(columns, 1);
+    let is_told = |column: &FunctionColumn| !column.2 || binary.without_rule.is_none();
+    let told: Vec<FunctionColumn> = columns.into_iter().filter(is_told).collect();
+    let titles = told.iter().map(|column| column.0.clone());
+    let mut table = Table::new(std::iter::once(Column::left("function")).chain(titles).collect(), 1);
     for function in chosen(binary, top) {
-        table.row(vec![
-            shorten(&function.name, width.saturating_sub(46).max(14)).into(),
-            format!("{:#x}", function.address).into(),
-            function.line_offset.to_string().into(),
-            function.window_offset.to_string().into(),
-            function.size.to_string().into(),
-            function.lines.to_string().into(),
-            function.windows.to_string().into(),
-            function.loops.len().to_string().into(),
-            function.border_branches.len().to_string().into(),
-            function.padding_bytes.to_string().into(),
-        ]);
+        let name = Entry::from(shorten(&function.name, width.saturating_sub(46).max(14)));
+        let figures = told.iter().map(|column| Entry::from(column.1(function)));
+        table.row(std::iter::once(name).chain(figures).collect());
     }
     table
 }
@@ -239,6 +235,12 @@ fn one_change(change: &FunctionAcross, sheet: &mut Sheet) {
 
 fn host(page: &LayoutPage, sheet: &mut Sheet) {
     sheet.gap();
+    if page.binaries.iter().all(|binary| binary.without_rule.is_some()) && !page.binaries.is_empty() {
+        let text = "@64: offset in the 64-byte line. What processors of another instruction set than x86-64 fetch at once, and \
+                    keep decoded, is unknown here.";
+        sheet.labelled(Ink::Dim, "host  ", text);
+        return;
+    }
     let text = match &page.host.rule {
         Some(rule) => format!(
             "{} ({}): {} bytes fetched at once, op cache by {} bytes, {} operations per entry; {}. Source: {}.",

@@ -7,7 +7,7 @@ use crate::schema::assert_published;
 
 #[test]
 fn no_line_is_wider_than_asked() {
-    for page in [sample::page(), sample::plain()] {
+    for page in [sample::page(), sample::plain(), sample::foreign()] {
         assert_no_line_wider(40..200, |width| render_layout(&page, width, false, 20));
     }
 }
@@ -23,6 +23,17 @@ fn a_host_that_is_not_known_gets_the_facts_of_addresses_alone() {
     assert!(text.contains("some CPU: how it fetches code is unknown"), "{text}");
     assert!(!text.contains("op cache "), "{text}");
     assert!(text.contains("head @64"), "{text}");
+}
+
+#[test]
+fn code_of_another_instruction_set_gets_no_rule_of_this_host() {
+    let text = render_layout(&sample::foreign(), 100, false, 20);
+    assert!(text.starts_with("For code of AArch64 no rule of a front end is known"), "{text}");
+    for rule in ["window", "border", "@32", "op cache", "some CPU", "loop at +"] {
+        assert!(!text.contains(rule), "{rule}: {text}");
+    }
+    let own = render_layout(&sample::plain(), 100, false, 20);
+    assert!(own.contains("windows") && own.contains("borders") && own.contains("@32"), "{own}");
 }
 
 #[test]
@@ -43,5 +54,5 @@ fn changes_beyond_the_top_are_counted() {
 
 #[test]
 fn the_schema_is_that_of_the_page_and_the_rich_samples_show_every_key() {
-    assert_published(LAYOUT_SCHEMA, &[sample::page()], &[sample::plain()]);
+    assert_published(LAYOUT_SCHEMA, &[sample::page(), sample::foreign()], &[sample::plain()]);
 }

@@ -134,7 +134,12 @@ fn row(scene: &mut Scene, y: f64, function: &FunctionLayout, name: &str) {
     for body in function.loops.iter().filter(|body| body.innermost) {
         let least = body.at.iter().map(|at| at.lines).min().unwrap_or(1);
         let here = body.at.first().map_or(1, |at| at.lines);
-        let colour = if here > least { Colour::Slower } else { Colour::Faster };
+        let colour = match body.at.is_empty() {
+            // No rule is known for it.
+            true => Colour::Same,
+            false if here > least => Colour::Slower,
+            false => Colour::Faster,
+        };
         let (from, to) = (window.x(body.head), window.x(body.head + body.bytes));
         if from < to {
             scene.rectangle((from, y + 4.0), (to, y + BAR - 4.0), colour, Fill::Solid);

@@ -55,10 +55,11 @@ pub fn listing(side: &FileSide, entry: u64) -> Result<FunctionListing, String> {
     })
 }
 
-const NOP: u32 = 0xd503_201f;
+/// What compilers and linkers fill gaps with.
+pub const NOP: u32 = 0xd503_201f;
 
 /// Control never passes it: `b`, `br`, `ret`, `brk`, `udf`.
-fn ends(word: u32) -> bool {
+pub fn ends(word: u32) -> bool {
     word & 0xfc00_0000 == 0x1400_0000
         || is_jump(word)
         || is_return(word)
@@ -67,12 +68,12 @@ fn ends(word: u32) -> bool {
 }
 
 /// `bl`, `blr`, and `blr` through an authenticated pointer.
-fn is_call(word: u32) -> bool {
+pub fn is_call(word: u32) -> bool {
     word & 0xfc00_0000 == 0x9400_0000 || by_register(word) == Some(1)
 }
 
 /// `br`, and `br` through an authenticated pointer.
-fn is_jump(word: u32) -> bool {
+pub fn is_jump(word: u32) -> bool {
     by_register(word) == Some(0)
 }
 

@@ -148,6 +148,9 @@ impl Graph<'_, '_> {
             let (first, second) = (number(first), number(second));
             let mapped = |side: &FileSide, to| side.image.section_at(to).is_some();
             if mapped(self.a, first) && mapped(self.b, second) {
+                if first != second && self.is_inside() {
+                    return addresses_or_numbers(pair);
+                }
                 return self.either((first, second), first == second, pair, found);
             }
         }
@@ -160,6 +163,9 @@ impl Graph<'_, '_> {
                     }
                     continue;
                 };
+                if word != other && self.is_inside() {
+                    return addresses_or_numbers(pair);
+                }
                 if !self.either((to_a, to_b), word == other, pair, found)? {
                     return Ok(false);
                 }
@@ -187,9 +193,7 @@ impl Graph<'_, '_> {
         let tie = if equal { Tie::Perhaps } else { Tie::Part };
         let referral = Referral { extent: ReadExtent::Object, tie, offsets: false, whole: false };
         match self.place(a, b, referral, found) {
-            Err(NotSame::Different) if equal => {
-                NotSame::unknown(format!("the data at {:#x} may be addresses or numbers", pair.a))
-            }
+            Err(NotSame::Different) if equal => addresses_or_numbers(pair),
             Err(NotSame::Different) => Ok(false),
             result => result.map(|()| true),
         }
@@ -215,6 +219,11 @@ impl Graph<'_, '_> {
                 targets.peek().is_some() && targets.all(leads)
             })
     }
+}
+
+/// Words that lead to the same places if they are addresses, and are not the same if they are numbers; or the other way round.
+fn addresses_or_numbers<T>(pair: DataPair) -> Result<T, NotSame> {
+    NotSame::unknown(format!("the data at {:#x} may be addresses or numbers", pair.a))
 }
 
 /// Eight, four or one bytes, as both addresses are aligned.

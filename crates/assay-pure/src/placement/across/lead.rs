@@ -3,10 +3,11 @@
 use super::data;
 use super::data::Referral;
 use super::graph::{Graph, PairFindings, Tie};
+use super::inside::OF_THREADS;
 use super::listing::{FunctionListing, Leads};
 use super::names::unnumbered;
 use super::node::{DataPair, DataSize, Node};
-use super::side::{FileSide, LoaderSlot};
+use super::side::{FileSide, LoaderSlot, Variable};
 use crate::placement::identity::NotSame;
 use crate::placement::identity::data::ReadExtent;
 
@@ -18,8 +19,8 @@ impl Graph<'_, '_> {
         (b, to_b): (&FunctionListing, &Leads),
         found: &mut PairFindings,
     ) -> Result<(), NotSame> {
-        let referral =
-            |extent, tie| Referral { extent, tie, offsets: a.reads_offsets, whole: a.unexplained.is_some() };
+        let whole = a.unexplained.is_some() || self.is_inside();
+        let referral = |extent, tie| Referral { extent, tie, offsets: a.reads_offsets, whole };
         match (to_a, to_b) {
             (&Leads::Code(to_a), &Leads::Code(to_b)) => self.target((a, to_a), (b, to_b), found),
             (&Leads::Data(to_a, extent), &Leads::Data(to_b, other)) if extent == other => {
@@ -47,6 +48,10 @@ impl Graph<'_, '_> {
                     result => result,
                 }
             }
+            (&Leads::Thread(first), &Leads::Thread(second)) if self.is_inside() => match first == second {
+                true => Ok(()),
+                false => NotSame::unknown(OF_THREADS),
+            },
             (&Leads::Thread(first), &Leads::Thread(second)) => {
                 thread(self.a.thread_variable(first), self.b.thread_variable(second), first == second)
             }
@@ -115,6 +120,9 @@ impl Graph<'_, '_> {
 
     /// Two places in code, outside of the functions that refer to them.
     fn code(&mut self, a: u64, b: u64, tie: Tie, found: &mut PairFindings) -> Result<(), NotSame> {
+        if self.is_inside() && a == b {
+            return Ok(());
+        }
         let starts = |side: &FileSide, address| side.image.function_at(address).map(|place| place.address);
         match (starts(self.a, a), starts(self.b, b)) {
             (Some(start_a), Some(start_b)) => {
@@ -128,6 +136,9 @@ impl Graph<'_, '_> {
             }
             (None, None) => self.uncovered(a, b, found),
             // The one has a size and the other has not, or the one is called through a stub.
+            _ if self.is_inside() && self.a.stub(a).or(self.b.stub(b)).is_none() => {
+                NotSame::unknown(format!("no function symbol covers both {a:#x} and {b:#x}"))
+            }
             _ if common_name(self.a, a, self.b, b) => {
                 NotSame::unknown(format!("`{}` has a size in one of the files only", self.a.names_at(a)[0]))
             }
@@ -140,7 +151,7 @@ impl Graph<'_, '_> {
         let (old, new) = (self.a, self.b);
         match (old.stub(a), new.stub(b)) {
             (Some(first), Some(second)) => self.slots(first, second, Tie::Part, found),
-            (None, None) if common_name(old, a, new, b) => {
+            (None, None) if common_name(old, a, new, b) && !self.is_inside() => {
                 self.import(&old.names_at(a)[0]);
                 Ok(())
             }
@@ -163,6 +174,7 @@ impl Graph<'_, '_> {
     ) -> Result<(), NotSame> {
         let referral = Referral { extent: ReadExtent::Object, tie, offsets: false, whole: false };
         match (a, b) {
+            _ if self.is_inside() && a == b => Ok(()),
             (LoaderSlot::Symbol { name, .. }, LoaderSlot::Symbol { name: other, .. }) if a == b => {
                 self.import(name);
                 self.own_definition(name, other, found);
@@ -170,6 +182,9 @@ impl Graph<'_, '_> {
             }
             (&LoaderSlot::Inside(a), &LoaderSlot::Inside(b))
             | (&LoaderSlot::Resolver(a), &LoaderSlot::Resolver(b)) => self.place(a, b, referral, found),
+            (&LoaderSlot::Thread(_), &LoaderSlot::Thread(_)) if self.is_inside() => {
+                NotSame::unknown(OF_THREADS)
+            }
             (&LoaderSlot::Thread(first), &LoaderSlot::Thread(second)) => thread(
                 self.a.thread_variable_in_file(first),
                 self.b.thread_variable_in_file(second),
@@ -201,6 +216,20 @@ impl Graph<'_, '_> {
         referral: Referral,
         found: &mut PairFindings,
     ) -> Result<(), NotSame> {
+        match self.is_inside() {
+            true => self.place_inside(a, b, referral, found),
+            false => self.other_place(a, b, referral, found),
+        }
+    }
+
+    /// Two places, perhaps of one file, but not one.
+    pub fn other_place(
+        &mut self,
+        a: u64,
+        b: u64,
+        referral: Referral,
+        found: &mut PairFindings,
+    ) -> Result<(), NotSame> {
         let (old, new) = (self.a, self.b);
         match (old.image.is_code(a), new.image.is_code(b)) {
             (true, true) => return self.code(a, b, referral.tie, found),
@@ -210,6 +239,9 @@ impl Graph<'_, '_> {
         match (old.variable_at(a), new.variable_at(b)) {
             (Some(first), Some(second)) => {
                 let into = (a - first.address, b - second.address);
+                if self.is_inside() {
+                    return self.constants((first, into.0), (second, into.1), referral, found);
+                }
                 return self.variables((first, into.0), (second, into.1), referral, found);
             }
             (None, None) => {}
@@ -219,7 +251,7 @@ impl Graph<'_, '_> {
         if let (Some(first), Some(second)) = (old.slot(a), new.slot(b)) {
             return self.follow((a, b), |graph| graph.slots(first, second, referral.tie, found));
         }
-        if common_name(old, a, new, b) {
+        if common_name(old, a, new, b) && !self.is_inside() {
             return Ok(());
         }
         self.nameless(a, b, referral, found)
@@ -227,8 +259,8 @@ impl Graph<'_, '_> {
 
     fn variables(
         &mut self,
-        (a, into_a): (&super::side::Variable, u64),
-        (b, into_b): (&super::side::Variable, u64),
+        (a, into_a): (&Variable, u64),
+        (b, into_b): (&Variable, u64),
         referral: Referral,
         found: &mut PairFindings,
     ) -> Result<(), NotSame> {
@@ -261,7 +293,7 @@ impl Graph<'_, '_> {
     }
 
     /// Data that no name tells.
-    fn nameless(
+    pub fn nameless(
         &mut self,
         a: u64,
         b: u64,
