@@ -6,11 +6,17 @@
 //! understood; its function is told by its other code and its table's bytes, or is `Unknown`.
 
 mod addresses;
+mod endless;
+mod found;
+mod frame;
 mod held;
+mod offset;
 mod operands;
 mod switch;
 #[cfg(test)]
 mod tests;
+
+pub use endless::Endless;
 
 use super::listing::{FieldReference, FunctionListing, Leads, ListedInstruction};
 use super::side::FileSide;
@@ -34,8 +40,8 @@ pub fn listing(side: &FileSide, entry: u64) -> Result<FunctionListing, String> {
     if ended > 0 && ends(words[ended - 1]) {
         words.truncate(ended);
     }
-    let made =
-        addresses::made(image, &words, entry, side.pointers_into(entry..entry.saturating_add(place.size)));
+    let labels = side.pointers_into(entry..entry.saturating_add(place.size));
+    let made = addresses::made(image, &words, entry, labels, side.endless());
     let line = |(index, found): (usize, Option<FieldReference>)| ListedInstruction {
         at: 4 * index as u64,
         length: 4,
@@ -47,12 +53,22 @@ pub fn listing(side: &FileSide, entry: u64) -> Result<FunctionListing, String> {
         bytes: bytes[..4 * words.len()].to_vec(),
         lines: made.references.into_iter().enumerate().map(line).collect(),
         undecodable: (place.size % 4 != 0).then_some(place.size & !3),
+        behind: behind(image, entry.wrapping_add(bytes.len() as u64)),
         runs_out: words.last().is_none_or(|&word| !ends(word) && word & 0xfc00_0000 != 0x9400_0000),
         reads_offsets: words
             .iter()
             .any(|&word| word & 0xffc0_0000 == 0xb980_0000 || word & 0xffe0_0c00 == 0xb8a0_0800),
         unexplained: made.unexplained.map(|index| 4 * index as u64),
     })
+}
+
+/// What follows the end of a function, past padding that no symbol covers.
+fn behind(image: &LinkedImage, mut end: u64) -> u64 {
+    let pads = |at: u64| image.function_at(at).is_none() && image.bytes(at, 4) == Some(&NOP.to_le_bytes());
+    while pads(end) {
+        end += 4;
+    }
+    end
 }
 
 /// What compilers and linkers fill gaps with.
@@ -70,6 +86,11 @@ pub fn ends(word: u32) -> bool {
 /// `bl`, `blr`, and `blr` through an authenticated pointer.
 pub fn is_call(word: u32) -> bool {
     word & 0xfc00_0000 == 0x9400_0000 || by_register(word) == Some(1)
+}
+
+/// Where a `bl` leads.
+fn called(word: u32, at: u64) -> Option<u64> {
+    (word & 0xfc00_0000 == 0x9400_0000).then(|| at.wrapping_add_signed(4 * signed(word, 0, 26)))
 }
 
 /// `br`, and `br` through an authenticated pointer.
@@ -112,7 +133,7 @@ fn branch(word: u32, address: u64) -> Option<FieldReference> {
 /// The slot that a stub jumps through: `adrp x16; ldr x17, [x16, #low]; add; br x17`.
 pub fn stub(image: &LinkedImage, address: u64) -> Option<u64> {
     let words = words(image.bytes(address, 16)?);
-    let found = addresses::made(image, &words, address, &[]).references;
+    let found = addresses::made(image, &words, address, &[], &Endless::default()).references;
     let (index, to) = found.into_iter().enumerate().find_map(|(index, found)| match found?.leads {
         Leads::Data(to, ReadExtent::Bytes(8)) => Some((index, to)),
         _ => None,
@@ -135,7 +156,8 @@ pub fn mentioned(side: &FileSide) -> Vec<u64> {
         let end = place.address.saturating_add(place.size);
         let Some(bytes) = end.checked_sub(start).and_then(|size| image.bytes(start, size)) else { continue };
         done = end;
-        found.extend(addresses::made(image, &words(bytes), start, side.pointers_into(start..end)).mentioned);
+        let labels = side.pointers_into(start..end);
+        found.extend(addresses::made(image, &words(bytes), start, labels, side.endless()).mentioned);
     }
     found
 }

@@ -208,7 +208,7 @@ impl<'s, 'e> Graph<'s, 'e> {
         if let Some(at) = first.undecodable.into_iter().chain(second.undecodable).min() {
             return OwnCode::Unknown { at, reason: "bytes that are not a known instruction".to_owned() };
         }
-        let (bytes_a, bytes_b) = (first.bytes.len() as u64, second.bytes.len() as u64);
+        let bytes_a = first.bytes.len() as u64;
         let common = first.lines.len().min(second.lines.len());
         if common < first.lines.len() || common < second.lines.len() {
             return OwnCode::Different { at: first.lines.get(common).map_or(bytes_a, |line| line.at) };
@@ -229,7 +229,7 @@ impl<'s, 'e> Graph<'s, 'e> {
         }
         if first.runs_out || second.runs_out {
             found.at = bytes_a;
-            let behind = (Leads::Code(a.wrapping_add(bytes_a)), Leads::Code(b.wrapping_add(bytes_b)));
+            let behind = (Leads::Code(first.behind), Leads::Code(second.behind));
             if self.reference((&first, &behind.0), (&second, &behind.1), found).is_err() {
                 let reason = "control runs on past the end of the function".to_owned();
                 doubt.get_or_insert(OwnCode::Unknown { at: bytes_a, reason });

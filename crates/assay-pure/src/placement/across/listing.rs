@@ -59,6 +59,8 @@ pub struct FunctionListing {
     pub undecodable: Option<u64>,
     /// Control can run past the end.
     pub runs_out: bool,
+    /// Link-time address of what it reaches then.
+    pub behind: u64,
     /// It reads signed words through a register, which is how offsets in tables are read.
     pub reads_offsets: bool,
     /// An indirect jump whose targets are not known.

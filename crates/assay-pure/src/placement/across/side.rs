@@ -1,6 +1,7 @@
 //! What a comparison of two files asks of each: names of addresses, what the loader puts into slots, variables of
 //! threads, and where something is known to begin.
 
+use super::a64::Endless;
 use super::names::{self, Named};
 use crate::placement::identity::code;
 use crate::placement::identity::image::{Access, LinkedImage};
@@ -60,6 +61,7 @@ pub struct FileSide<'e> {
     constant: Vec<Range<u64>>,
     pointers: OnceCell<Vec<u64>>,
     known: OnceCell<Vec<u64>>,
+    endless: OnceCell<Endless>,
 }
 
 impl<'e> FileSide<'e> {
@@ -85,6 +87,7 @@ impl<'e> FileSide<'e> {
             image,
             pointers: OnceCell::new(),
             known: OnceCell::new(),
+            endless: OnceCell::new(),
         })
     }
 
@@ -143,6 +146,11 @@ impl<'e> FileSide<'e> {
             false => super::x86::stub(&self.image, address),
         };
         self.slot(slot?)
+    }
+
+    /// Its functions of AArch64 that never return.
+    pub fn endless(&self) -> &Endless {
+        self.endless.get_or_init(|| Endless::find(self))
     }
 
     /// The next address after `address` at which something else may begin.

@@ -40,6 +40,7 @@ pub fn listing(image: &LinkedImage, entry: u64) -> Result<FunctionListing, Strin
         lines,
         undecodable: code.undecodable,
         runs_out: code.runs_out(),
+        behind: code.address.wrapping_add(code.bytes.len() as u64),
         reads_offsets: steps().any(reads_offset),
         unexplained: unexplained.map(|index| code.offset(index)),
         bytes: code.bytes,

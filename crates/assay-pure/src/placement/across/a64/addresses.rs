@@ -5,27 +5,31 @@
 //! any more. Compilers reach several objects from one address (gcc's section anchors): an address that only serves as the
 //! base of loads and of other addresses says nothing by itself, and each of its uses says what it reaches. What goes anywhere
 //! else (into memory, to a callee, into other arithmetic) leads to an object. Where ways meet, only registers that are read
-//! later count. Limits: a callee keeps x2 to x17 where the compiler relies on it, and returns in x0 and x1.
+//! later count. What functions keep in their frames is in `frame.rs`; behind a call that never returns nothing goes on
+//! (`endless.rs`). Limits: a callee keeps x2 to x17 where the compiler relies on it, and returns in x0 and x1.
 
 use super::super::listing::{FieldReference, Leads};
-use super::held::{Held, HeldByAll, Makers, REGISTERS, TableEntry, TableTarget};
-use super::operands::operands;
-use super::{branch, ends, is_call, is_jump, is_return, signed, switch};
+use super::endless::Endless;
+use super::found::{FoundLead, RELATIVE, found};
+use super::frame::{FramePart, FramePlace, GivenAway};
+use super::held::{Held, HeldByAll, Makers, REGISTERS, STACK_POINTER, TableTarget, bits};
+use super::offset::{Access, literal_load};
+use super::operands::{Operands, is_arithmetic, operands, reads_stack_pointer, writes_stack_pointer};
+use super::{NOP, branch, called, ends, is_call, is_jump, is_return, signed, switch};
 use crate::placement::identity::data::ReadExtent;
 use crate::placement::identity::image::LinkedImage;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The low twelve bits of an address, in an `add` or in a load.
-const LOW: u64 = 0x003f_fc00;
-/// The distance of an `adr` or `adrp`.
-const RELATIVE: u64 = 0x60ff_ffe0;
-const MRS_THREAD: u32 = 0xd53b_d040;
 /// x0 to x8: arguments.
 const ARGUMENTS: u32 = 0x1ff;
 /// The halves of an address stand so near to each other, where it is that of code inside the function.
 const PAIRED_WITHIN: usize = 8;
 /// x0 and x1: results.
 const RESULTS: u32 = 3;
+/// x0, x1, x18 and x30: what a callee leaves there is not followed.
+const AFTER_CALLS: u32 = 1 << 30 | 1 << 18 | 3;
+/// So often a function is followed anew because more of its frame turned out to be given away; then all of it counts as that.
+const FOLLOWED_ANEW: usize = 8;
 
 /// A function as words, and what was found of them.
 pub struct MadeAddresses {
@@ -35,16 +39,6 @@ pub struct MadeAddresses {
     pub mentioned: Vec<u64>,
     /// An indirect jump whose targets are not known, and which may stay inside the function.
     pub unexplained: Option<usize>,
-}
-
-/// What an instruction's field leads to, until it is known how what it makes is used.
-enum FoundLead {
-    /// Certain.
-    Certain(FieldReference),
-    /// A page; it says something only where it is used in other ways than as the upper half of an address.
-    Page,
-    /// An address; it says something only where it is used in ways that are not followed.
-    Address { to: u64, mask: u64 },
 }
 
 /// A function whose registers are followed.
@@ -68,18 +62,28 @@ struct Walk<'a> {
     pads: Vec<usize>,
     /// What registers hold behind any call.
     thrown: Option<HeldByAll>,
+    /// What of the frame may be reached otherwise.
+    given: GivenAway,
+    /// What each instruction reads and writes.
+    operands: Vec<Operands>,
+    endless: &'a Endless,
 }
 
 /// Follows the registers of a function; `labels`: addresses inside of it that data holds.
-pub fn made(image: &LinkedImage, words: &[u32], entry: u64, labels: &[u64]) -> MadeAddresses {
+pub fn made(
+    image: &LinkedImage,
+    words: &[u32],
+    entry: u64,
+    labels: &[u64],
+    endless: &Endless,
+) -> MadeAddresses {
     let held = labels.iter().filter_map(|&to| inside(to, entry, words.len()));
     let mut labels = own_labels(words, entry);
     labels.extend(held.filter(|&index| index > 0));
-    let mut walk = Walk::new(image, words, entry, labels);
+    let mut walk = Walk::new(image, words, entry, labels, endless);
     walk.settle();
     while walk.pads.is_empty() {
-        let unreached = walk.held.iter().enumerate().filter(|(_, held)| held.is_none());
-        walk.pads = unreached.map(|(block, _)| block).collect();
+        walk.pads = walk.unreached();
         if walk.pads.is_empty() {
             break;
         }
@@ -89,7 +93,13 @@ pub fn made(image: &LinkedImage, words: &[u32], entry: u64, labels: &[u64]) -> M
 }
 
 impl<'a> Walk<'a> {
-    fn new(image: &'a LinkedImage<'a>, words: &'a [u32], entry: u64, labels: Vec<usize>) -> Self {
+    fn new(
+        image: &'a LinkedImage<'a>,
+        words: &'a [u32],
+        entry: u64,
+        labels: Vec<usize>,
+        endless: &'a Endless,
+    ) -> Self {
         let mut literal = vec![false; words.len()];
         let mut leaders = BTreeSet::from([0]);
         leaders.extend(&labels);
@@ -104,7 +114,7 @@ impl<'a> Walk<'a> {
             }
             let to = target(word, entry, index, words.len());
             leaders.extend(to);
-            if to.is_some() || ends(word) {
+            if to.is_some() || ends(word) || endless.never_returns(called(word, address(entry, index))) {
                 leaders.insert(index + 1);
             }
         }
@@ -121,6 +131,9 @@ impl<'a> Walk<'a> {
             labels,
             pads: Vec::new(),
             thrown: None,
+            given: GivenAway::default(),
+            operands: words.iter().map(|&word| operands(word)).collect(),
+            endless,
         };
         walk.lead(leaders);
         walk
@@ -130,6 +143,13 @@ impl<'a> Walk<'a> {
     fn lead(&mut self, leaders: BTreeSet<usize>) {
         self.leaders = leaders.into_iter().filter(|&leader| leader < self.words.len()).collect();
         self.live = self.liveness();
+    }
+
+    /// Blocks that nothing leads to, without padding behind a call that never returns.
+    fn unreached(&self) -> Vec<usize> {
+        let is_padding = |&word: &u32| word == NOP;
+        let is_code = |block: usize| !self.words[self.leaders[block]..self.end(block)].iter().all(is_padding);
+        (0..self.leaders.len()).filter(|&block| self.held[block].is_none() && is_code(block)).collect()
     }
 
     fn block_of(&self, index: usize) -> Option<usize> {
@@ -145,7 +165,8 @@ impl<'a> Walk<'a> {
         let last = self.end(block) - 1;
         let word = self.words[last];
         let jump = target(word, self.entry, last, self.words.len()).and_then(|to| self.block_of(to));
-        let falls = !ends(word) && block + 1 < self.leaders.len();
+        let never_returns = self.endless.never_returns(called(word, address(self.entry, last)));
+        let falls = !ends(word) && !never_returns && block + 1 < self.leaders.len();
         jump.into_iter().chain(falls.then_some(block + 1))
     }
 
@@ -185,7 +206,7 @@ impl<'a> Walk<'a> {
             return (0, 0);
         }
         let word = self.words[index];
-        let own = operands(word);
+        let own = self.operands[index];
         let leaves =
             word & 0xfc00_0000 == 0x1400_0000 && target(word, self.entry, index, self.words.len()).is_none();
         match word {
@@ -198,12 +219,23 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Follows the registers until nothing changes.
+    /// Follows the registers until nothing changes, and until no more of the frame turns out to be given away.
     fn settle(&mut self) {
+        for _ in 0..FOLLOWED_ANEW {
+            self.follow();
+            if !self.given.is_other() {
+                return;
+            }
+        }
+        self.given.note_everything();
+        self.follow();
+    }
+
+    fn follow(&mut self) {
         let mut waiting = Vec::new();
         self.begin(&mut waiting);
         while let Some(block) = waiting.pop() {
-            let mut held = self.held[block].expect("only what is reached waits");
+            let mut held = self.held[block].clone().expect("only what is reached waits");
             let mut thrown = false;
             for index in self.leaders[block]..self.end(block) {
                 self.transfer(index, &mut held, None);
@@ -211,8 +243,7 @@ impl<'a> Walk<'a> {
                     thrown |= self.throw(&held);
                 }
             }
-            if thrown {
-                let held = self.thrown.expect("just thrown");
+            if let Some(held) = self.thrown.clone().filter(|_| thrown) {
                 for pad in self.pads.clone() {
                     self.enter(pad, &held, &mut waiting);
                 }
@@ -232,7 +263,7 @@ impl<'a> Walk<'a> {
         self.thrown = None;
         waiting.clear();
         if let Some(first) = self.held.first_mut() {
-            *first = Some([Held::Other; REGISTERS]);
+            *first = Some(HeldByAll::nothing(FramePart::Entry));
             waiting.push(0);
         }
     }
@@ -240,28 +271,37 @@ impl<'a> Walk<'a> {
     /// What a pad finds behind any of the calls so far; whether that is new.
     fn throw(&mut self, held: &HeldByAll) -> bool {
         let live = self.pads.iter().fold(0, |live, &pad| live | self.live[pad]);
-        let joined = self.joined(self.thrown, held, live);
-        let is_new = self.thrown != Some(joined);
+        let at = self.pads.first().map_or(0, |&pad| self.leaders[pad]);
+        let joined = self.joined(self.thrown.clone(), held, live, at);
+        let is_new = self.thrown.as_ref() != Some(&joined);
         self.thrown = Some(joined);
         is_new
     }
 
-    fn joined(&mut self, known: Option<HeldByAll>, held: &HeldByAll, live: u32) -> HeldByAll {
-        let mut joined = [Held::Other; REGISTERS];
-        for (register, joined) in
-            joined.iter_mut().enumerate().filter(|(register, _)| live >> register & 1 == 1)
-        {
-            *joined = match known {
-                Some(known) => self.makers.join(known[register], held[register]),
-                None => held[register],
-            };
+    /// What is held at the instruction `at` where another way leads there too.
+    fn joined(&mut self, known: Option<HeldByAll>, held: &HeldByAll, live: u32, at: usize) -> HeldByAll {
+        let mut joined = known.unwrap_or_else(|| held.clone());
+        let before = std::mem::replace(&mut joined.registers, [Held::Other; REGISTERS]);
+        for register in bits(live).filter(|&register| register < REGISTERS) {
+            let (one, other) = (before[register], held.registers[register]);
+            for lost in [one, other] {
+                if let (Held::Frame(place), true) = (lost, one != other) {
+                    self.given.note(place);
+                }
+            }
+            joined.registers[register] = self.makers.join(one, other);
+        }
+        joined.frame.join(&held.frame, &mut self.makers);
+        if joined.frame.pointer != held.frame.pointer {
+            joined.begin(FramePart::Met(at));
         }
         joined
     }
 
     fn enter(&mut self, block: usize, held: &HeldByAll, waiting: &mut Vec<usize>) {
-        let joined = self.joined(self.held[block], held, self.live[block]);
-        if self.held[block] != Some(joined) {
+        let known = self.held[block].clone();
+        let joined = self.joined(known, held, self.live[block], self.leaders[block]);
+        if self.held[block].as_ref() != Some(&joined) {
             self.held[block] = Some(joined);
             waiting.push(block);
         }
@@ -269,7 +309,10 @@ impl<'a> Walk<'a> {
 
     /// An indirect jump that does not come back.
     fn jump(&mut self, index: usize, held: &HeldByAll, waiting: &mut Vec<usize>) {
-        let through = held.get((self.words[index] >> 5 & 31) as usize).copied();
+        let through = held.get((self.words[index] >> 5 & 31) as usize);
+        if !matches!(through, Some(Held::Target(_))) {
+            self.given.note_all(held.places(ARGUMENTS));
+        }
         let inside: Vec<usize> = match through {
             Some(Held::Target(target)) => match switch::targets(self.image, self.words, &target) {
                 Some(targets) => {
@@ -297,104 +340,111 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What an instruction does to the registers; where it is to be told, also what it refers to.
+    /// What an instruction does to the registers and the frame; where it is to be told, also what it refers to.
     fn transfer(&mut self, index: usize, held: &mut HeldByAll, told: Option<&mut Told>) {
         if self.literal[index] {
             return;
         }
         let word = self.words[index];
-        let found = self.found(index, held);
+        let found = found((word, address(self.entry, index), index), held, &self.given);
+        let stack_pointer = u32::from(reads_stack_pointer(word)) << STACK_POINTER;
+        let read = (self.operands[index].reads | stack_pointer) & !found.followed;
+        let passed = self.passed(index);
+        if !is_return(word) && !is_jump(word) {
+            self.given.note_all(held.places(read | passed));
+        }
+        let half = |held: Held| matches!(held, Held::Unclear | Held::Page { .. });
+        let mut may_be_half = is_arithmetic(word) && held.among(read).any(half);
         if let Some(told) = told {
-            let doubt = self.uses(index, held, found.followed);
+            let doubt = self.uses((read, passed), held);
             told.indexed.extend(found.indexed);
             if let Some(lead) = found.lead.or(doubt) {
                 told.leads.insert(index, lead);
             }
         }
+        let mut loaded = Vec::new();
+        if let Some((place, access)) = found.access {
+            may_be_half |= self.tears((place, access), held);
+            loaded = self.access(word, (place, access), held);
+        }
         if is_call(word) {
-            for register in [0, 1, 18, 30] {
-                held[register] = Held::Other;
+            held.write(AFTER_CALLS, Held::Other);
+        }
+        held.write(self.operands[index].writes, if may_be_half { Held::Unclear } else { Held::Other });
+        for (register, made) in loaded.into_iter().chain(found.made.map(|made| (word & 31, made))) {
+            held.write(1 << register, made);
+        }
+        match found.moved {
+            Some((STACK_POINTER, place)) => {
+                if let Some(bound) = held.frame.move_pointer(place) {
+                    self.given.note_bound(bound);
+                }
+            }
+            Some((register, place)) => held.write(1 << register, Held::Frame(place)),
+            None if writes_stack_pointer(word) => held.begin(FramePart::Set(index)),
+            None => {}
+        }
+        if found.made == Some(Held::Frame(held.frame.pointer)) {
+            held.frame.name_pointer();
+        }
+    }
+
+    /// Registers that are handed on at an instruction by convention: to a callee, or to the caller.
+    fn passed(&self, index: usize) -> u32 {
+        let word = self.words[index];
+        match word {
+            _ if is_jump(word) && self.switches.contains_key(&index) => 0,
+            _ if is_jump(word) => ARGUMENTS,
+            _ => self.by_convention(index).0 & !self.operands[index].reads,
+        }
+    }
+
+    /// Whether a load takes a part of what the frame keeps, and what that is may be half an address. That is a use of it.
+    fn tears(&mut self, (place, access): (FramePlace, Access), held: &HeldByAll) -> bool {
+        let mut half = false;
+        for (slot, kept) in held.frame.within(place, access.bytes * access.count) {
+            let is_whole = access.whole && access.places(place).any(|whole| whole == slot);
+            if access.loads && !is_whole {
+                self.makers.uses(kept);
+                half |= kept.is_half();
             }
         }
-        let writes = operands(word).writes;
-        for (_, held) in held.iter_mut().enumerate().filter(|(register, _)| writes >> register & 1 == 1) {
-            *held = Held::Other;
+        half
+    }
+
+    /// A load or store in the frame: what it loads, and into which registers.
+    fn access(
+        &mut self,
+        word: u32,
+        (place, access): (FramePlace, Access),
+        held: &mut HeldByAll,
+    ) -> Vec<(u32, Held)> {
+        let slots = access.registers(word).zip(access.places(place));
+        if access.loads {
+            let slots = slots.filter(|_| access.whole);
+            return slots.map(|(register, slot)| (register, held.frame.load(slot))).collect();
         }
-        if let (Some(made), Some(held)) = (found.made, held.get_mut((word & 31) as usize)) {
-            *held = made;
+        held.frame.overwrite(place, access.bytes * access.count);
+        for (register, slot) in slots.filter(|_| access.whole) {
+            let stored = held.get(register as usize).unwrap_or(Held::Other);
+            let kept = match stored {
+                Held::Frame(_) => Held::Other,
+                _ if self.given.rely(slot, stored) => stored,
+                _ if stored.is_half() => Held::Unclear,
+                _ => Held::Other,
+            };
+            held.frame.store(slot, kept);
         }
+        Vec::new()
     }
 
     /// Notes which addresses go where they are not followed; a doubt where it is unclear what goes there.
-    fn uses(&mut self, index: usize, held: &HeldByAll, followed: u32) -> Option<FoundLead> {
-        let word = self.words[index];
-        let by_hand = operands(word).reads & !followed;
-        let passed = match word {
-            _ if is_jump(word) && self.switches.contains_key(&index) => 0,
-            _ if is_jump(word) => ARGUMENTS,
-            _ => self.by_convention(index).0 & !operands(word).reads,
-        };
-        let mut unclear = false;
-        for (register, held) in held.iter().enumerate() {
-            let read = by_hand >> register & 1 == 1;
-            match *held {
-                Held::Address { by, .. } if read || passed >> register & 1 == 1 => self.makers.is_used(by),
-                Held::Page { by, .. } if read => self.makers.is_used(by),
-                Held::Unclear => unclear |= read,
-                _ => {}
-            }
-        }
+    fn uses(&mut self, (read, passed): (u32, u32), held: &HeldByAll) -> Option<FoundLead> {
+        held.among(read).for_each(|held| self.makers.uses(held));
+        let passed = held.among(passed).filter(|held| matches!(held, Held::Address { .. }));
+        passed.for_each(|held| self.makers.uses(held));
+        let unclear = held.among(read).any(|held| held == Held::Unclear);
         unclear.then_some(FoundLead::Certain(FieldReference { offset: 0, mask: 0, leads: Leads::Unfollowed }))
-    }
-
-    /// What an instruction's field leads to, and what it puts into its first register.
-    fn found(&self, index: usize, held: &HeldByAll) -> Found {
-        let (word, at) = (self.words[index], address(self.entry, index));
-        if let Some(found) = branch(word, at) {
-            return Found { lead: Some(FoundLead::Certain(found)), ..Found::default() };
-        }
-        let immediate = signed(word, 5, 19) << 2 | i64::from(word >> 29 & 3);
-        let by = index;
-        match word & 0x9f00_0000 {
-            0x9000_0000 => {
-                let page = (at & !0xfff).wrapping_add_signed(immediate << 12);
-                return Found {
-                    lead: Some(FoundLead::Page),
-                    made: Some(Held::Page { page, by }),
-                    ..Found::default()
-                };
-            }
-            0x1000_0000 => return Found::address(at.wrapping_add_signed(immediate), index, RELATIVE),
-            _ => {}
-        }
-        if let Some((to, bytes)) = literal_load(word, at) {
-            return Found::certain(0x00ff_ffe0, Leads::Data(to, ReadExtent::Bytes(bytes)));
-        }
-        if word & !31 == MRS_THREAD {
-            return Found { made: Some(Held::Thread(0)), ..Found::default() };
-        }
-        if let Some(register) = moved(word) {
-            return Found { made: held.get(register).copied(), followed: 1 << register, ..Found::default() };
-        }
-        if let Some((register, target)) = table_sum(word, held) {
-            return Found { made: Some(Held::Target(target)), followed: 1 << register, ..Found::default() };
-        }
-        let register = word >> 5 & 31;
-        let Some(&base) = held.get(register as usize) else { return Found::default() };
-        // What the instruction reads of it besides, as a store of an address to where it leads.
-        let besides = operands(word | 31 << 5).reads;
-        let found = if is_add_immediate(word) {
-            added(index, word, base)
-        } else if let Some(plain) = PlainOffset::of(word) {
-            plain.reached(base)
-        } else if let (Some((bytes, signed)), Held::Address { to: table, by }) = (entry_load(word), base) {
-            let entry = TableEntry { table, by, load: index, bytes, signed };
-            Found { made: Some(Held::Entry(entry)), indexed: Some((by, index)), ..Found::default() }
-        } else {
-            return Found::default();
-        };
-        let follows = found.lead.is_some() || found.indexed.is_some();
-        Found { followed: if follows { 1 << register & !besides } else { 0 }, ..found }
     }
 
     /// All that was found, once nothing changes.
@@ -403,10 +453,11 @@ impl<'a> Walk<'a> {
         let mut unexplained = None;
         for block in 0..self.leaders.len() {
             // What nothing leads to is told as if nothing were known ahead of it.
-            let mut held = self.held[block].unwrap_or([Held::Other; REGISTERS]);
+            let unknown = || HeldByAll::nothing(FramePart::Set(self.leaders[block]));
+            let mut held = self.held[block].clone().unwrap_or_else(unknown);
             for index in self.leaders[block]..self.end(block) {
                 if is_jump(self.words[index]) && !self.literal[index] {
-                    let through = held.get((self.words[index] >> 5 & 31) as usize).copied();
+                    let through = held.get((self.words[index] >> 5 & 31) as usize);
                     if let Some(Held::Target(target)) = through {
                         if !self.switches.contains_key(&index) {
                             self.makers.is_used(target.base_by);
@@ -475,147 +526,6 @@ struct Told {
     leads: BTreeMap<usize, FoundLead>,
     /// Addresses through which a load with an index goes: what completed them, and the load.
     indexed: Vec<(usize, usize)>,
-}
-
-/// What is found of one instruction.
-#[derive(Default)]
-struct Found {
-    lead: Option<FoundLead>,
-    /// What its first register holds then.
-    made: Option<Held>,
-    /// Registers that it reads in a way that is followed.
-    followed: u32,
-    indexed: Option<(usize, usize)>,
-}
-
-impl Found {
-    fn certain(mask: u64, leads: Leads) -> Self {
-        Self { lead: Some(FoundLead::Certain(FieldReference { offset: 0, mask, leads })), ..Self::default() }
-    }
-
-    fn address(to: u64, by: usize, mask: u64) -> Self {
-        let made = Some(Held::Address { to, by });
-        Self { lead: Some(FoundLead::Address { to, mask }), made, ..Self::default() }
-    }
-}
-
-/// `add Xd, Xn, #imm`, perhaps shifted by twelve bits, or `sub`.
-fn added(index: usize, word: u32, base: Held) -> Found {
-    let shifted = word >> 22 & 1 == 1;
-    let number = i64::from(word >> 10 & 0xfff) << if shifted { 12 } else { 0 };
-    let number = if word >> 30 & 1 == 1 { -number } else { number };
-    match base {
-        Held::Page { page: from, .. } if !shifted && number >= 0 => {
-            Found::address(from.wrapping_add_signed(number), index, LOW)
-        }
-        Held::Address { to: from, .. } => Found::address(from.wrapping_add_signed(number), index, LOW),
-        // The upper half of a distance from the thread pointer, then the lower.
-        Held::Thread(from) if shifted => {
-            let made = Some(Held::Thread(from.wrapping_add(number)));
-            Found { made, ..Found::certain(LOW, Leads::Nothing) }
-        }
-        Held::Thread(from) => Found::certain(LOW, Leads::Thread(from.wrapping_add(number))),
-        Held::Unclear => Found::certain(LOW, Leads::Unfollowed),
-        _ => Found::default(),
-    }
-}
-
-/// A load or store at a fixed distance from a register that it does not change.
-struct PlainOffset {
-    offset: i64,
-    bytes: u64,
-    mask: u64,
-}
-
-impl PlainOffset {
-    fn of(word: u32) -> Option<Self> {
-        let vector = word >> 26 & 1 == 1;
-        let scale = (word >> 30 | if vector { word >> 21 & 4 } else { 0 }).min(4);
-        if word & 0x3b00_0000 == 0x3900_0000 {
-            let offset = i64::from(word >> 10 & 0xfff) << scale;
-            return Some(Self { offset, bytes: 1 << scale, mask: LOW });
-        }
-        if word & 0x3b20_0c00 == 0x3800_0000 {
-            return Some(Self { offset: signed(word, 12, 9), bytes: 1 << scale, mask: 0x001f_f000 });
-        }
-        let pair = word & 0x3b80_0000;
-        if pair == 0x2900_0000 || pair == 0x2800_0000 {
-            let scale = if vector { 2 + (word >> 30) } else { 2 + (word >> 31) };
-            let offset = signed(word, 15, 7) << scale;
-            return Some(Self { offset, bytes: 2 << scale, mask: 0x003f_8000 });
-        }
-        None
-    }
-
-    fn reached(self, base: Held) -> Found {
-        let extent = ReadExtent::Bytes(self.bytes);
-        let leads = match base {
-            Held::Page { page, .. } if self.mask == LOW => {
-                Leads::Data(page.wrapping_add_signed(self.offset), extent)
-            }
-            Held::Address { to, .. } => Leads::Data(to.wrapping_add_signed(self.offset), extent),
-            Held::Thread(pointer) => Leads::Thread(pointer.wrapping_add(self.offset)),
-            Held::Unclear => Leads::Unfollowed,
-            _ => return Found::default(),
-        };
-        Found::certain(self.mask, leads)
-    }
-}
-
-/// Bytes of the entry that a load with an index reads, and whether it widens it with its sign.
-fn entry_load(word: u32) -> Option<(u64, bool)> {
-    let (size, opc) = (word >> 30, word >> 22 & 3);
-    let loads = word & 0x3f20_0c00 == 0x3820_0800 && opc != 0 && size < 3;
-    loads.then_some((1 << size, opc > 1))
-}
-
-/// `add Xd, base, entry`: the register that holds the base, and what is made.
-fn table_sum(word: u32, held: &HeldByAll) -> Option<(usize, TableTarget)> {
-    let (n, m) = ((word >> 5 & 31) as usize, (word >> 16 & 31) as usize);
-    let (shift, option) = match word & 0xffe0_0000 {
-        0x8b00_0000 => (word >> 10 & 63, None),
-        0x8b20_0000 => (word >> 10 & 7, Some(word >> 13 & 7)),
-        _ => return None,
-    };
-    let sum = |base: usize, entry: usize| {
-        let (&Held::Address { to, by }, &Held::Entry(entry)) = (held.get(base)?, held.get(entry)?) else {
-            return None;
-        };
-        let signed = match option {
-            None => entry.signed,
-            Some(option) if 1 << (option & 3) == entry.bytes => option > 3,
-            Some(option) if 1 << (option & 3) > entry.bytes && (option > 3 || !entry.signed) => entry.signed,
-            Some(_) => return None,
-        };
-        Some((base, TableTarget { entry, base: to, base_by: by, shift, signed }))
-    };
-    sum(n, m).or_else(|| if option.is_none() && shift == 0 { sum(m, n) } else { None })
-}
-
-/// `mov Xd, Xm`.
-fn moved(word: u32) -> Option<usize> {
-    let register = (word >> 16 & 31) as usize;
-    (word & 0xffe0_ffe0 == 0xaa00_03e0 && register < REGISTERS).then_some(register)
-}
-
-/// `add` or `sub` of 64 bits with a number.
-fn is_add_immediate(word: u32) -> bool {
-    word & 0xbf80_0000 == 0x9100_0000
-}
-
-/// Where a literal load reads, and how many bytes.
-fn literal_load(word: u32, at: u64) -> Option<(u64, u64)> {
-    if word & 0x3b00_0000 != 0x1800_0000 {
-        return None;
-    }
-    let bytes = match (word >> 26 & 1, word >> 30) {
-        (1, size) => 4 << size.min(2),
-        (_, 1) => 8,
-        // A prefetch.
-        (_, 3) => return None,
-        _ => 4,
-    };
-    Some((at.wrapping_add_signed(signed(word, 5, 19) * 4), bytes))
 }
 
 fn address(entry: u64, index: usize) -> u64 {

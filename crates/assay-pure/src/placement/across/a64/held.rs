@@ -1,7 +1,11 @@
-//! What general registers hold, as far as it is an address that the linker chose.
+//! What general registers hold, as far as it is an address that the linker chose, or a place in the frame.
+
+use super::frame::{Frame, FramePart, FramePlace};
 
 /// The registers x0 to x30.
 pub const REGISTERS: usize = 31;
+/// As the base of a load or store, and in sums with a number.
+pub const STACK_POINTER: usize = 31;
 
 /// What one register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +34,15 @@ pub enum Held {
     Target(TableTarget),
     /// So far from the thread pointer.
     Thread(i64),
+    /// The address of a place in the function's frame.
+    Frame(FramePlace),
+}
+
+impl Held {
+    /// Whether it is, or may be, a part of an address, which says nothing without the other part.
+    pub fn is_half(&self) -> bool {
+        matches!(self, Held::Unclear | Held::Page { .. } | Held::Thread(_))
+    }
 }
 
 /// An entry of a table of offsets.
@@ -62,8 +75,70 @@ pub struct TableTarget {
     pub signed: bool,
 }
 
-/// What all registers hold at one place.
-pub type HeldByAll = [Held; REGISTERS];
+/// What all registers and the frame hold at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldByAll {
+    /// x0 to x30.
+    pub registers: [Held; REGISTERS],
+    /// The frame, and the stack pointer.
+    pub frame: Frame,
+}
+
+impl HeldByAll {
+    /// Nothing that is followed; a part of the frame starts.
+    pub fn nothing(part: FramePart) -> Self {
+        Self { registers: [Held::Other; REGISTERS], frame: Frame::new(part) }
+    }
+
+    /// What a register holds; x31 is zero.
+    pub fn get(&self, register: usize) -> Option<Held> {
+        self.registers.get(register).copied()
+    }
+
+    /// What a register holds that is the base of an access; x31 is the stack pointer.
+    pub fn base(&self, register: usize) -> Held {
+        self.get(register).unwrap_or(Held::Frame(self.frame.pointer))
+    }
+
+    /// What these registers hold, a bit each.
+    pub fn among(&self, registers: u32) -> impl Iterator<Item = Held> {
+        bits(registers).filter_map(|register| self.get(register))
+    }
+
+    /// The places of the frame that these registers hold; x31 is the stack pointer.
+    pub fn places(&self, registers: u32) -> impl Iterator<Item = FramePlace> {
+        let pointer = Some(Held::Frame(self.frame.pointer)).filter(|_| registers >> STACK_POINTER & 1 == 1);
+        self.among(registers).chain(pointer).filter_map(|held| match held {
+            Held::Frame(place) => Some(place),
+            _ => None,
+        })
+    }
+
+    /// These registers all hold that then.
+    pub fn write(&mut self, registers: u32, made: Held) {
+        for register in bits(registers) {
+            if let Some(held) = self.registers.get_mut(register) {
+                *held = made;
+            }
+        }
+    }
+
+    /// The stack pointer goes where it is not followed. What registers hold of an earlier part of this name is another place.
+    pub fn begin(&mut self, part: FramePart) {
+        self.frame.begin(part);
+        let old = |held: &&mut Held| matches!(held, Held::Frame(place) if place.part == part);
+        self.registers.iter_mut().filter(old).for_each(|held| *held = Held::Other);
+    }
+}
+
+/// The registers of a set, in order.
+pub fn bits(mut registers: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = (registers != 0).then(|| registers.trailing_zeros())?;
+        registers &= registers - 1;
+        Some(first as usize)
+    })
+}
 
 /// Instructions that make one address, and those of them whose address is used in ways that are not followed.
 pub struct Makers {
@@ -84,6 +159,13 @@ impl Makers {
             by = self.same[by];
         }
         by
+    }
+
+    /// What is held goes where it is not followed.
+    pub fn uses(&mut self, held: Held) {
+        if let Held::Address { by, .. } | Held::Page { by, .. } = held {
+            self.is_used(by);
+        }
     }
 
     /// Its address, or page, goes where it is not followed.
@@ -122,8 +204,7 @@ impl Makers {
                         self.is_used(by);
                     }
                 }
-                let half = |held| matches!(held, Held::Unclear | Held::Page { .. } | Held::Thread(_));
-                if half(one) || half(other) { Held::Unclear } else { Held::Other }
+                if one.is_half() || other.is_half() { Held::Unclear } else { Held::Other }
             }
         }
     }

@@ -29,6 +29,57 @@ pub fn operands(word: u32) -> Operands {
     Operands { reads: tracked(reads), writes: tracked(writes) }
 }
 
+/// Whether it reads the stack pointer, other than to compare or to move it.
+pub fn reads_stack_pointer(word: u32) -> bool {
+    // To compare it, or to move it.
+    let stays = d(word) == STACK_POINTER;
+    match word >> 25 & 15 {
+        8 | 9 => is_sum_with_number(word) && n(word) == STACK_POINTER && !stays,
+        5 | 13 => is_sum_with_extended(word) && n(word) == STACK_POINTER && !stays,
+        // All but literal loads.
+        4 | 6 | 12 | 14 => word & 0x3b00_0000 != 0x1800_0000 && n(word) == STACK_POINTER,
+        2 if is_sum_with_vectors(word) => m(word) == STACK_POINTER && !stays,
+        // Loads and stores of SVE.
+        2 => word >> 31 == 1 && n(word) == STACK_POINTER,
+        _ => false,
+    }
+}
+
+/// Whether it puts the stack pointer somewhere, other than as the base of a load or store of whole registers.
+pub fn writes_stack_pointer(word: u32) -> bool {
+    let sets_flags = word >> 29 & 1 == 1;
+    let structures = word & 0x3c80_0000 == 0x0c80_0000;
+    match word >> 25 & 15 {
+        8 | 9 if word & 0x1f80_0000 == 0x1200_0000 => d(word) == STACK_POINTER && word >> 29 & 3 != 3,
+        8 | 9 => is_sum_with_number(word) && d(word) == STACK_POINTER && !sets_flags,
+        5 | 13 => is_sum_with_extended(word) && d(word) == STACK_POINTER && !sets_flags,
+        4 | 6 | 12 | 14 => structures && n(word) == STACK_POINTER,
+        2 => is_sum_with_vectors(word) && d(word) == STACK_POINTER,
+        _ => false,
+    }
+}
+
+/// Whether it computes with registers or a number.
+pub fn is_arithmetic(word: u32) -> bool {
+    matches!(word >> 25 & 15, 5 | 8 | 9 | 13)
+}
+
+const STACK_POINTER: u32 = 1 << 31;
+
+/// `add`, `sub`, and those that set flags or change tags.
+fn is_sum_with_number(word: u32) -> bool {
+    word & 0x1f00_0000 == 0x1100_0000
+}
+
+fn is_sum_with_extended(word: u32) -> bool {
+    word & 0x1fe0_0000 == 0x0b20_0000
+}
+
+/// `addvl` and `addpl`, which add a multiple of the length of a vector or predicate.
+fn is_sum_with_vectors(word: u32) -> bool {
+    word & 0xffa0_f000 == 0x0420_5000
+}
+
 fn d(word: u32) -> u32 {
     1 << (word & 31)
 }

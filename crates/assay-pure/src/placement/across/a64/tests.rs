@@ -2,6 +2,7 @@
 
 use super::super::listing::{FieldReference, Leads};
 use super::addresses::{MadeAddresses, made};
+use super::endless::Endless;
 use super::operands::operands;
 use crate::placement::identity::data::ReadExtent;
 use crate::placement::identity::image::LinkedImage;
@@ -72,25 +73,34 @@ fn registers_that_instructions_read_and_write_are_those_of_the_assemblers_text()
 }
 
 fn told(words: &[u32], data: &[u8]) -> MadeAddresses {
-    let code: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let image = LinkedImage::of((TEXT, &code), (DATA, data), &[("f", TEXT, code.len() as u64)], &[]);
-    made(&image, words, TEXT, &[])
+    told_beside(words, data, &Endless::default())
 }
 
-fn leads(words: &[u32]) -> Vec<Option<Leads>> {
-    let found = told(words, &[0; 64]).references;
+fn told_beside(words: &[u32], data: &[u8], endless: &Endless) -> MadeAddresses {
+    let code: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let image = LinkedImage::of((TEXT, &code), (DATA, data), &[("f", TEXT, code.len() as u64)], &[]);
+    made(&image, words, TEXT, &[], endless)
+}
+
+pub fn leads(words: &[u32]) -> Vec<Option<Leads>> {
+    leads_beside(words, &Endless::default())
+}
+
+/// Where the instructions lead, where these functions never return.
+pub fn leads_beside(words: &[u32], endless: &Endless) -> Vec<Option<Leads>> {
+    let found = told_beside(words, &[0; 64], endless).references;
     found.into_iter().map(|found: Option<FieldReference>| Some(found?.leads)).collect()
 }
 
-fn data(to: u64, bytes: u64) -> Option<Leads> {
+pub fn data(to: u64, bytes: u64) -> Option<Leads> {
     Some(Leads::Data(to, ReadExtent::Bytes(bytes)))
 }
 
 /// `adrp x1, 0x2000` anywhere in the page of `TEXT`.
-const ADRP_X1: u32 = 0xb000_0001;
+pub const ADRP_X1: u32 = 0xb000_0001;
 /// `add x1, x1, #0x10`
-const ADD_X1: u32 = 0x9100_4021;
-const RET: u32 = 0xd65f_03c0;
+pub const ADD_X1: u32 = 0x9100_4021;
+pub const RET: u32 = 0xd65f_03c0;
 
 #[test]
 fn what_is_reached_through_an_address_is_told_by_each_use_and_not_by_the_address() {
@@ -108,8 +118,8 @@ fn an_address_that_goes_elsewhere_leads_to_an_object() {
         let found = leads(&[&[ADRP_X1, ADD_X1], passes, &[RET]].concat());
         assert_eq!(found[1], object, "{passes:x?}");
     }
-    // A page that is stored is not followed.
-    assert_eq!(leads(&[ADRP_X1, 0xf900_03e1, RET])[0], Some(Leads::Unfollowed));
+    // A page that is stored outside of the frame is not followed: str x1, [x9].
+    assert_eq!(leads(&[ADRP_X1, 0xf900_0121, RET])[0], Some(Leads::Unfollowed));
 }
 
 #[test]
@@ -123,6 +133,13 @@ fn a_page_is_followed_along_jumps_and_not_where_two_pages_meet() {
     // A register that is written before it is read may hold anything: cbz w0, +2; adrp x1, 0x3000; mov x1, x0; ldr w0, [x1, #0x10]
     let written = leads(&[ADRP_X1, 0x3400_0040, 0xd000_0001, 0xaa00_03e1, 0xb940_1020, RET]);
     assert_eq!((written[0].clone(), written[4].clone()), (Some(Leads::Nothing), None));
+}
+
+#[test]
+fn what_is_made_of_a_page_and_something_else_may_still_be_half_an_address() {
+    // add x1, x1, x0; ldr w0, [x1, #0x10]
+    let found = leads(&[ADRP_X1, 0x8b00_0021, 0xb940_1020, RET]);
+    assert_eq!((&found[0], &found[2]), (&Some(Leads::Unfollowed), &Some(Leads::Unfollowed)));
 }
 
 /// `cmp w0, #2; b.hi; adrp x4; add x4; ldrb w2, [x4, w0, uxtw]; adr x3; add x3, x3, w2, sxtb #2; br x3`, then two cases.
