@@ -1,9 +1,10 @@
 //! TAGE over a stream whose outcomes are known: where the next branches will be looked up is computed ahead of predicting the
 //! first of them.
 //!
-//! Why it is worth it: what a predictor decides depends on the outcomes, so that the CPU that simulates it mispredicts as often as
-//! the simulated one, and drops the work behind such a branch. Branch by branch, that is the hashing of the next ones, most of the
-//! cost. Ahead there is no branch on an outcome, and loops run over a block of branches for one table after the other.
+//! Why it is worth it: what a predictor decides depends on the outcomes, so that the CPU that simulates it mispredicts as
+//! often as the simulated one, and drops the work behind such a branch. Branch by branch, that is the hashing of the next
+//! ones, most of the cost. Ahead there is no branch on an outcome, and loops run over a block of branches for one table
+//! after the other.
 //! Which tables hold a branch is found ahead, too. An entry given meanwhile changes that for the rest of the block: it is
 //! looked at again in the table that gave it.
 //! Known limits: one way per set, and nobody else may look at the history; [`Tage`](super::Tage) is for the rest.

@@ -1,11 +1,11 @@
 //! The folds of all tables ahead of each of the next branches, a block at once.
 //!
-//! A fold of the newest L bits is that of all bits without that of the bits older than L; and these are the ones that were there
-//! when the history was L bits shorter. So one fold of everything per width, kept for every branch of the past, gives the folds of
-//! all lengths. No fold waits for the one of the branch before, as they do in a [`super::FoldSet`]: loops run over branches,
-//! eight in each vector instruction, with one and the same shift for all of them.
-//! Made for [`Directions`](super::Directions): each branch moves the history by two bits and xors in eight, so bits are **settled**
-//! from age 6 on. Folds kept are of settled bits; the six newest are taken from the register itself.
+//! A fold of the newest L bits is that of all bits without that of the bits older than L; and these are the ones that
+//! were there when the history was L bits shorter. So one fold of everything per width, kept for every branch of the past,
+//! gives the folds of all lengths. No fold waits for the one of the branch before, as they do in a [`super::FoldSet`]:
+//! loops run over branches, eight in each vector instruction, with one and the same shift for all of them.
+//! Made for [`Directions`](super::Directions): each branch moves the history by two bits and xors in eight, so bits are
+//! **settled** from age 6 on. Folds kept are of settled bits; the six newest are taken from the register itself.
 //! Checked: equal to [`Tape::fold`](super::Tape::fold) for all lengths and widths, in the tests below.
 #![allow(clippy::needless_range_loop, reason = "columns of several arrays in step, for vector instructions")]
 
