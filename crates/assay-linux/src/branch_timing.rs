@@ -4,12 +4,15 @@
 //! that no compiler can turn it into a conditional move. The bytes are fair coin tosses. **Fresh** ones, too many to be
 //! remembered, are mispredicted half the time; a short stretch repeated over a buffer of the same size is **learned**, never
 //! mispredicted, and executes the same instructions with the same memory traffic. The difference is the penalty alone.
-//! A sweep over growing periods shows up to which length a repeated sequence is memorised.
-//! Who times a window is the caller's business, and what disturbs one: such a window is made again. What follows from the figures is computed in assay-numbers (`stats::penalty`).
+//! A sweep over growing periods shows up to which length a repeated sequence is memorised; sweeps are repeated until they agree.
+//! Who times a window is the caller's business, and what disturbs one: such a window is made again. What follows
+//! from the figures is computed in assay-numbers (`stats::penalty`, `stats::predictor_memory`).
 //! Known limits: the branch waits for a load from the nearest cache only, so it is resolved as early as any; one whose
 //! condition takes longer costs more.
 
 use crate::window::{WindowOutcome, WindowValues};
+use assay_pure::stats::predictor_memory::is_settled;
+use assay_pure::stats::quantile::median;
 use std::io;
 
 /// Outcomes in a buffer of fresh tosses: many times what any known predictor remembers.
@@ -30,13 +33,15 @@ pub struct TimingEffort {
     pub series: usize,
     /// Pairs of windows per series.
     pub pairs: usize,
-    /// Windows per period of the sweep.
+    /// Windows per period of a sweep.
     pub windows: usize,
+    /// Sweeps at most.
+    pub sweeps: usize,
 }
 
 impl TimingEffort {
-    /// About a second on a machine that is left alone.
-    pub const USUAL: TimingEffort = TimingEffort { series: 12, pairs: 12, windows: 5 };
+    /// About two seconds on a machine that is left alone.
+    pub const USUAL: TimingEffort = TimingEffort { series: 12, pairs: 12, windows: 3, sweeps: 10 };
 }
 
 /// A pair of neighbouring windows, nanoseconds per outcome.
@@ -48,24 +53,34 @@ pub struct WindowPair {
     pub learned_ns: f64,
 }
 
-/// One period of the sweep.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Period {
-    /// Outcomes after which the sequence repeats.
-    pub outcomes: u64,
-    /// Nanoseconds per outcome of each usable window, after the sequence was walked several times.
-    pub ns: Vec<f64>,
-}
+/// By growing period, the outcomes after which the sequence repeats, and the nanoseconds per outcome of each usable window,
+/// after the sequence was walked several times.
+pub type PeriodSweep = Vec<(u64, Vec<f64>)>;
 
 /// What was measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BranchTiming {
     /// Usable pairs of each series; empty where every window was interrupted.
     pub series: Vec<Vec<WindowPair>>,
-    /// By growing period.
-    pub sweep: Vec<Period>,
+    /// In the order in which they were made.
+    pub sweeps: Vec<PeriodSweep>,
     /// Pairs and windows of a shared core that are among them, for want of others.
     pub shared: u64,
+}
+
+impl BranchTiming {
+    /// The series as pairs of numbers: fresh, learned.
+    pub fn pairs(&self) -> Vec<Vec<(f64, f64)>> {
+        let pairs = |of: &Vec<WindowPair>| of.iter().map(|pair| (pair.fresh_ns, pair.learned_ns)).collect();
+        self.series.iter().map(pairs).collect()
+    }
+
+    /// The time of tosses never seen; 0 where every window was interrupted.
+    pub fn fresh_ns(&self) -> f64 {
+        let of =
+            |pairs: &Vec<WindowPair>| median(&pairs.iter().map(|pair| pair.fresh_ns).collect::<Vec<_>>());
+        median(&self.series.iter().filter_map(of).collect::<Vec<_>>()).unwrap_or_default()
+    }
 }
 
 /// Times one window: does the work once, and tells the nanoseconds and what disturbed it.
@@ -85,9 +100,9 @@ pub fn measure(effort: TimingEffort, window: &mut TimedWindow<'_>) -> io::Result
     Ok(Meter { window, shared: 0 }.run(effort))
 }
 
-/// The periods of the sweep: 1024 outcomes to a million, two steps per doubling.
+/// The periods of a sweep: 1024 outcomes to a million, four steps per doubling.
 fn periods() -> Vec<usize> {
-    (0..=20).map(|step| if step % 2 == 0 { 1024 << (step / 2) } else { 1448 << (step / 2) }).collect()
+    (0..=40).map(|step| [1024, 1218, 1448, 1722][step % 4] << (step / 4)).collect()
 }
 
 /// Times windows, and counts those that are used although the core was shared.
@@ -100,9 +115,13 @@ impl Meter<'_, '_> {
     fn run(mut self, effort: TimingEffort) -> BranchTiming {
         let mut tosses = Tosses(0x9e37_79b9_7f4a_7c15);
         let series = (0..effort.series).map(|_| self.series(&mut tosses, effort.pairs)).collect();
-        let sweep =
-            periods().into_iter().map(|period| self.period(&mut tosses, period, effort.windows)).collect();
-        BranchTiming { series, sweep, shared: self.shared }
+        let mut timing = BranchTiming { series, ..BranchTiming::default() };
+        let fresh_ns = timing.fresh_ns();
+        while timing.sweeps.len() < effort.sweeps && !is_settled(&timing.sweeps, fresh_ns) {
+            let of = |period| self.period(&mut tosses, period, effort.windows);
+            timing.sweeps.push(periods().into_iter().map(of).collect());
+        }
+        BranchTiming { shared: self.shared, ..timing }
     }
 
     /// Pairs over tosses of their own. The learned buffer is as long as the fresh one: the memory sees no difference.
@@ -129,7 +148,7 @@ impl Meter<'_, '_> {
     }
 
     /// Windows of whole repetitions of one sequence, after it was walked often enough to be learned if it can be.
-    fn period(&mut self, tosses: &mut Tosses, outcomes: usize, windows: usize) -> Period {
+    fn period(&mut self, tosses: &mut Tosses, outcomes: usize, windows: usize) -> (u64, Vec<f64>) {
         let sequence = tosses.fill(outcomes);
         let repeats = WINDOW.div_ceil(outcomes);
         // A predictor learns a sequence in several passes, each of which finds more of its histories known.
@@ -148,7 +167,7 @@ impl Meter<'_, '_> {
             walked |= timed != WindowOutcome::Interrupted;
             found.push(timed);
         }
-        Period { outcomes: outcomes as u64, ns: self.settle(found, windows) }
+        (outcomes as u64, self.settle(found, windows))
     }
 
     /// Nanoseconds per outcome of walking `outcomes` some times.
@@ -266,11 +285,11 @@ mod tests {
     #[test]
     fn periods_grow_from_a_thousand_to_a_million() {
         let periods = periods();
-        assert_eq!((periods[0], periods[1], periods[20]), (1024, 1448, 1 << 20));
+        assert_eq!((periods[0], periods[2], periods[40], periods.len()), (1024, 1448, 1 << 20, 41));
         assert!(periods.windows(2).all(|pair| pair[0] < pair[1]));
     }
 
-    const EFFORT: TimingEffort = TimingEffort { series: 2, pairs: 4, windows: 2 };
+    const EFFORT: TimingEffort = TimingEffort { series: 2, pairs: 4, windows: 2, sweeps: 2 };
 
     /// Measures with windows that take as many nanoseconds as their number says, disturbed as `disturbed` says of it.
     fn scripted(disturbed: impl Fn(u64, f64) -> WindowOutcome<f64>) -> BranchTiming {
@@ -286,12 +305,13 @@ mod tests {
     #[test]
     fn every_figure_asked_for_is_there() {
         let found = scripted(|_, ns| WindowOutcome::Own(ns));
-        assert_eq!((found.series.len(), found.sweep.len(), found.shared), (2, 21, 0));
+        assert_eq!((found.series.len(), found.sweeps.len(), found.shared), (2, 2, 0));
         let pair = |fresh_ns, learned_ns| WindowPair { fresh_ns, learned_ns };
         assert_eq!(found.series[0], [pair(1.0, 2.0), pair(3.0, 4.0), pair(5.0, 6.0), pair(7.0, 8.0)]);
-        assert!(found.sweep.iter().all(|period| period.ns.len() == 2), "{found:?}");
+        assert!(found.sweeps.iter().all(|sweep| sweep.len() == 41), "{found:?}");
+        assert!(found.sweeps.iter().flatten().all(|(_, ns)| ns.len() == 2), "{found:?}");
         // Windows 17 and 18: 64 repeats of 1024 outcomes are as many as a window of the series has.
-        assert_eq!(found.sweep[0], Period { outcomes: 1024, ns: vec![17.0, 18.0] });
+        assert_eq!(found.sweeps[0][0], (1024, vec![17.0, 18.0]));
     }
 
     #[test]
@@ -306,16 +326,17 @@ mod tests {
     #[test]
     fn a_core_that_is_shared_all_the_time_gives_what_there_is_and_says_so() {
         let found = scripted(|_, ns| WindowOutcome::Shared(ns));
-        // Each series all its tries, each of 21 periods all of its: 2 * 16 pairs and 21 * 8 windows.
+        // Each series all its tries, each of 41 periods of both sweeps all of its: 2 * 16 pairs and 2 * 41 * 8 windows.
         assert_eq!(found.series.iter().map(Vec::len).collect::<Vec<_>>(), [16, 16]);
-        assert_eq!(found.shared, 2 * 16 + 21 * 8);
+        assert_eq!(found.shared, 2 * 16 + 2 * 41 * 8);
     }
 
     #[test]
     fn what_was_interrupted_all_the_time_is_absent() {
         let found = scripted(|_, _| WindowOutcome::Interrupted);
         assert!(
-            found.series.iter().all(Vec::is_empty) && found.sweep.iter().all(|period| period.ns.is_empty())
+            found.series.iter().all(Vec::is_empty)
+                && found.sweeps.iter().flatten().all(|(_, ns)| ns.is_empty())
         );
         assert_eq!(found.shared, 0);
     }

@@ -13,6 +13,7 @@ pub mod modes;
 pub mod multiplicity;
 pub mod paired;
 pub mod penalty;
+pub mod predictor_memory;
 pub mod quantile;
 pub mod regression;
 pub mod rotation;

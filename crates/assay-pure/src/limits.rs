@@ -16,6 +16,7 @@ pub use kept::{LimitsError, SCHEMA};
 pub use levels::{ChaseCurve, CurvePoint, DataCache, Moved, PageSize, cache_sizes, levels};
 
 use crate::stats::interval::median_interval;
+use crate::stats::predictor_memory::PredictorMemory;
 use crate::stats::quantile::median;
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +60,10 @@ pub struct Limits {
     pub levels: Vec<MemoryLevel>,
     /// What single things cost.
     pub costs: Vec<Cost>,
+    /// What the branch predictor memorises; none of files from before it was measured here, and where no loop is written for the
+    /// architecture.
+    #[serde(default)]
+    pub predictor_memory: Option<MemorisedOutcomes>,
     /// Bytes per nanosecond by working set, a curve per way of moving them; of those that are kept with a campaign the
     /// fastest way at each size alone.
     pub bandwidth: Vec<Moved>,
@@ -189,6 +194,45 @@ pub mod cost {
     pub const OF_THE_KERNEL: [&str; 5] = [SYSTEM_CALL, CLOCK, THREAD_CLOCK, PAGE_FAULT, SWITCH];
 }
 
+/// The length of a repeated sequence of coin tosses that the branch predictor memorises.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MemorisedOutcomes {
+    /// Outcomes at which half of the extra time of unknown ones is reached; none where no sweep shows that it memorises any.
+    pub outcomes: Option<u64>,
+    /// The least that the sweeps said: those that agree within 20 %, or else all.
+    pub lower: Option<u64>,
+    /// The most.
+    pub upper: Option<u64>,
+    /// Outcomes from which on it knows nothing; none where the longest tried is known in part.
+    pub unknown_from: Option<u64>,
+    /// Sweeps that were made.
+    pub sweeps: u64,
+}
+
+impl MemorisedOutcomes {
+    /// As it was read from `sweeps` sweeps.
+    pub fn of(found: Option<PredictorMemory>, sweeps: usize) -> MemorisedOutcomes {
+        MemorisedOutcomes {
+            outcomes: found.map(|found| found.learned_outcomes),
+            lower: found.map(|found| found.lower),
+            upper: found.map(|found| found.upper),
+            unknown_from: found.and_then(|found| found.unlearned_outcomes),
+            sweeps: sweeps as u64,
+        }
+    }
+
+    /// The same as it was read; nothing where none is memorised.
+    pub fn known(&self) -> Option<PredictorMemory> {
+        Some(PredictorMemory {
+            learned_outcomes: self.outcomes?,
+            lower: self.lower?,
+            upper: self.upper?,
+            unlearned_outcomes: self.unknown_from,
+        })
+    }
+}
+
 /// What one level of the memory gives one core.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -227,6 +271,12 @@ impl Limits {
         self.costs.iter().find(|cost| cost.name == name)
     }
 
+    /// Whether this version measures more here than these limits say.
+    pub fn lacks_a_figure(&self) -> bool {
+        // Without a clock there are no loops for the architecture, of branches neither.
+        self.clock.is_some() && self.predictor_memory.is_none()
+    }
+
     /// The level that a working set of so many bytes lies in: the first that holds it.
     pub fn level_of(&self, working_set_bytes: f64) -> Option<&MemoryLevel> {
         let holds = |level: &&MemoryLevel| level.bytes.is_none_or(|bytes| working_set_bytes <= bytes as f64);
@@ -252,6 +302,18 @@ mod tests {
         );
         let rate = LimitFigure::of(&nine).unwrap().rate(40.0);
         assert_eq!((rate.median, rate.lower, rate.upper), (8.0, 5.0, 20.0));
+    }
+
+    #[test]
+    fn limits_from_before_the_predictor_was_measured_lack_a_figure() {
+        let before = sample::limits();
+        assert!(before.lacks_a_figure());
+        let unknown = Some(MemorisedOutcomes::of(None, 3));
+        assert!(
+            !Limits { predictor_memory: unknown, ..before.clone() }.lacks_a_figure(),
+            "looked for and not found"
+        );
+        assert!(!Limits { clock: None, ..before }.lacks_a_figure());
     }
 
     #[test]

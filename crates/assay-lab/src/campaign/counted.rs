@@ -8,7 +8,8 @@ use assay_pure::experiment::{CountedEvent, Experiment};
 use assay_pure::ledger::{CountWalk, Stage};
 use assay_pure::stats::interval::Interval;
 use assay_pure::stats::margin::Margin;
-use assay_pure::stats::penalty::{Penalty, PredictorMemory};
+use assay_pure::stats::penalty::Penalty;
+use assay_pure::stats::predictor_memory::PredictorMemory;
 use assay_pure::verdict::VariantPlacement;
 use assay_pure::verdict::allocations::CellAllocations;
 use assay_pure::verdict::build::Side;
@@ -115,9 +116,7 @@ impl CampaignCounts {
 
     /// What the predictor of the campaign's machine remembers.
     pub fn memory(&self) -> Option<PredictorMemory> {
-        let cost = self.cost.as_ref()?;
-        let learned_outcomes = cost.learned_outcomes?;
-        Some(PredictorMemory { learned_outcomes, unlearned_outcomes: cost.unlearned_outcomes })
+        self.cost.as_ref()?.memory()
     }
 
     fn cell(&self, side: Side, contrast: &ContrastVerdict) -> Option<&CellCounts> {
@@ -220,12 +219,17 @@ impl CampaignCounts {
 
     /// The machine's price of a misprediction as shown.
     pub fn branch_cost(&self) -> Option<page::BranchCost> {
-        self.cost.as_ref().map(|cost| page::BranchCost {
-            penalty_ns: cost.penalty_ns,
-            lower: cost.lower_ns,
-            upper: cost.upper_ns,
-            learned_outcomes: cost.learned_outcomes,
-            unlearned_outcomes: cost.unlearned_outcomes,
+        self.cost.as_ref().map(|cost| {
+            let memory = cost.memory();
+            let range = memory.filter(|memory| !memory.is_agreed());
+            page::BranchCost {
+                penalty_ns: cost.penalty_ns,
+                lower: cost.lower_ns,
+                upper: cost.upper_ns,
+                learned_outcomes: memory.map(|memory| memory.learned_outcomes),
+                learned_range: range.map(|memory| [memory.lower, memory.upper]),
+                unlearned_outcomes: memory.and_then(|memory| memory.unlearned_outcomes),
+            }
         })
     }
 

@@ -120,6 +120,7 @@ fn on_processor(cpu: usize, quick: bool, facts: &Facts, progress: Sender<Measure
             clock: None,
             levels: Vec::new(),
             costs: Vec::new(),
+            predictor_memory: None,
             bandwidth: Vec::new(),
             latency: Vec::new(),
         },

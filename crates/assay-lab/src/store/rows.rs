@@ -4,6 +4,7 @@ use assay_pure::experiment::CountedEvent;
 use assay_pure::experiment::matrix::{CellId, CellName};
 use assay_pure::ledger::{CodeFound, CountWalk, Flag, Stage, Stopped};
 use assay_pure::pulse::Pulse;
+use assay_pure::stats::predictor_memory::{self, PredictorMemory, SweepPoint};
 use assay_pure::verdict::CountSource;
 use serde_json::Value;
 use std::sync::Arc;
@@ -342,16 +343,31 @@ pub struct BranchTimingRow {
     pub learned_ns: f64,
     /// Series behind the interval.
     pub series: u64,
-    /// The longest sequence memorised.
+    /// The length of a sequence that is memorised.
     pub learned_outcomes: Option<u64>,
     /// The shortest of which nothing was memorised.
     pub unlearned_outcomes: Option<u64>,
-    /// The sweep as measured.
+    /// The sweeps as measured; of rows by an earlier method a single one.
     pub sweep: Value,
     /// Windows timed.
     pub windows: u64,
     /// Windows left out.
     pub interrupted: u64,
+}
+
+impl BranchTimingRow {
+    /// The sweeps over lengths; none of a row by an earlier method, whose figure did not repeat.
+    pub fn sweeps(&self) -> Option<Vec<Vec<SweepPoint>>> {
+        serde_json::from_value(self.sweep.clone()).ok()
+    }
+
+    /// What the predictor remembers.
+    pub fn memory(&self) -> Option<PredictorMemory> {
+        match self.sweeps() {
+            Some(sweeps) => predictor_memory::memory(&sweeps, self.fresh_ns),
+            None => Some(PredictorMemory::of(self.learned_outcomes?, self.unlearned_outcomes)),
+        }
+    }
 }
 
 /// A cell that could not be measured.

@@ -233,9 +233,9 @@ CREATE TABLE branch_timing (
     fresh_ns     REAL NOT NULL,         -- one outcome never seen
     learned_ns   REAL NOT NULL,         -- one memorised
     series       INTEGER NOT NULL,      -- that the interval rests on
-    learned_outcomes   INTEGER,         -- the longest repeated sequence memorised; NULL: none was
+    learned_outcomes   INTEGER,         -- the length of a repeated sequence that is memorised; NULL: none was
     unlearned_outcomes INTEGER,         -- the shortest of which nothing is known; NULL: the longest tried is known in part
-    sweep        TEXT NOT NULL,         -- JSON: per period its outcomes and the nanoseconds per outcome of each window
+    sweep        TEXT NOT NULL,         -- JSON: of each sweep, per period its outcomes and the nanoseconds per outcome of each window
     windows      INTEGER NOT NULL,      -- timed in all
     interrupted  INTEGER NOT NULL,      -- of them left out
     at           REAL NOT NULL

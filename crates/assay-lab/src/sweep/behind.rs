@@ -11,7 +11,7 @@ use assay_linux::machine::Machine;
 use assay_pure::event::Event;
 use assay_pure::experiment;
 use assay_pure::inputs::Description;
-use assay_pure::stats::penalty::PredictorMemory;
+use assay_pure::stats::predictor_memory::PredictorMemory;
 use assay_pure::sweep::naming::{StepEnd, StepFacts, others_step_too};
 use assay_pure::sweep::refine::Why;
 use assay_pure::sweep::{Curve, CurveStep, steps};
@@ -100,13 +100,7 @@ impl Background {
             Some(step) => ledger.branch_timing(&machine_key(&step.row.machine))?,
             None => None,
         };
-        let memory = timing.and_then(|timing| {
-            Some(PredictorMemory {
-                learned_outcomes: timing.learned_outcomes?,
-                unlearned_outcomes: timing.unlearned_outcomes,
-            })
-        });
-        Ok(Background { descriptions, counted, memory })
+        Ok(Background { descriptions, counted, memory: timing.and_then(|timing| timing.memory()) })
     }
 
     /// The description of an input.

@@ -73,6 +73,7 @@ pub fn limits() -> Limits {
         costs: costs
             .map(|(name, ns)| Cost { name: name.to_owned(), ns: figure(ns), how: "a loop".to_owned() })
             .to_vec(),
+        predictor_memory: None,
         bandwidth: vec![
             Moved { by: "8-byte".to_owned(), ..moved("read", [40.0, 40.0, 20.0]) },
             moved("read", [200.0, 100.0, 20.0]),

@@ -10,7 +10,7 @@
 use super::reading::Curve;
 use super::scale::Scale;
 use super::steps::{CurveStep, steps};
-use crate::stats::penalty::PredictorMemory;
+use crate::stats::predictor_memory::PredictorMemory;
 
 /// Mispredictions explain a step if they make up this part of its time.
 const MOST: f64 = 0.5;
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn what_this_cpu_remembers_names_a_step_that_no_cache_explains() {
-        let memory = PredictorMemory { learned_outcomes: 32_768, unlearned_outcomes: Some(131_072) };
+        let memory = PredictorMemory::of(32_768, Some(131_072));
         let mut facts = StepFacts { memory: Some(memory), others_step_too: false, ..step(10_000, 40_000) };
         facts.before.tosses = Some(16_000.0);
         facts.after.tosses = Some(64_000.0);

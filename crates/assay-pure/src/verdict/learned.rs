@@ -2,7 +2,7 @@
 //! memorised, and nothing mispredicts any more.
 //!
 //! Method: what an input gives a predictor to remember is weighed in coin tosses: one toss is mispredicted half the time, so
-//! twice the mispredictions of a first walk. Compared with the length that this CPU was seen to remember (`stats::penalty`), and
+//! twice the mispredictions of a first walk. Compared with the length that this CPU was seen to remember (`stats::predictor_memory`), and
 //! against the mispredictions of repeated walks by a simulated predictor. The measured length decides where both speak: it is
 //! the CPU's own.
 //! Known limits: tosses of one branch are weighed like outcomes of many. A first walk also mispredicts because everything is
@@ -15,7 +15,8 @@ use super::contrast::ContrastVerdict;
 use super::counts::CellCounts;
 use super::wording::percent;
 use crate::stats::margin::Margin;
-use crate::stats::penalty::{Penalty, PredictorMemory};
+use crate::stats::penalty::Penalty;
+use crate::stats::predictor_memory::PredictorMemory;
 
 /// Mispredictions of a whole first walk up to which they may all be due to its being the first.
 const COLD: f64 = 300.0;
@@ -153,8 +154,7 @@ mod tests {
         CellCounts { units, fresh_misses: Some(fresh), ..cell("branch", 12.0, &[("tage", repeated)]) }
     }
 
-    const MEMORY: PredictorMemory =
-        PredictorMemory { learned_outcomes: 46_000, unlearned_outcomes: Some(131_000) };
+    const MEMORY: PredictorMemory = PredictorMemory::of(46_000, Some(131_000));
 
     #[test]
     fn a_short_random_input_is_learned_and_the_length_that_is_enough_is_said() {
@@ -200,9 +200,7 @@ mod tests {
 
     #[test]
     fn the_length_that_is_enough_has_two_digits_and_is_rounded_up_at_any_size() {
-        let enough_for = |unlearned| {
-            enough(0.8, Some(PredictorMemory { learned_outcomes: 1, unlearned_outcomes: Some(unlearned) }))
-        };
+        let enough_for = |unlearned| enough(0.8, Some(PredictorMemory::of(1, Some(unlearned))));
         // 312.5, 6.25 and 0.625 units.
         assert_eq!([500, 10, 1].map(enough_for), [320, 7, 1]);
     }

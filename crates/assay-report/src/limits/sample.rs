@@ -1,8 +1,8 @@
 //! An invented machine, every key filled in, for tests of the schema and of the terminal.
 
 use assay_pure::limits::{
-    ChaseCurve, ClockBehaviour, Cost, CurvePoint, DataCache, LimitFigure, Limits, MeasuredMachine, Moved,
-    PageSize, SCHEMA, cost, levels,
+    ChaseCurve, ClockBehaviour, Cost, CurvePoint, DataCache, LimitFigure, Limits, MeasuredMachine,
+    MemorisedOutcomes, Moved, PageSize, SCHEMA, cost, levels,
 };
 
 fn figure(median: f64) -> LimitFigure {
@@ -79,6 +79,13 @@ pub fn limits() -> Limits {
         }),
         levels: levels(&caches, &bandwidth, &latency),
         costs: costs.to_vec(),
+        predictor_memory: Some(MemorisedOutcomes {
+            outcomes: Some(16_600),
+            lower: Some(16_100),
+            upper: Some(16_800),
+            unknown_from: Some(131_000),
+            sweeps: 3,
+        }),
         bandwidth,
         latency,
     }
@@ -93,6 +100,7 @@ pub fn little() -> Limits {
         clock: None,
         levels: levels(&[], &bandwidth, &[]),
         costs: Vec::new(),
+        predictor_memory: None,
         bandwidth,
         latency: Vec::new(),
         ..limits()

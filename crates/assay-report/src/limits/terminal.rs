@@ -28,6 +28,7 @@ pub fn render_limits(limits: &Limits, told: &Told, width: usize, colour: bool, a
     sheet.warnings(changed(told));
     levels(limits, &mut sheet);
     costs(limits, &mut sheet);
+    memorised(limits, &mut sheet);
     if let Some(clock) = &limits.clock {
         frequency(clock, &mut sheet);
     }
@@ -177,6 +178,26 @@ fn costs(limits: &Limits, sheet: &mut Sheet) {
         ]);
     }
     sheet.table(&table);
+}
+
+fn memorised(limits: &Limits, sheet: &mut Sheet) {
+    let Some(memory) = limits.predictor_memory else { return };
+    sheet.heading("Branch predictor");
+    let sweeps = words::plural(memory.sweeps, "sweep");
+    let text = match memory.known() {
+        None => format!("It is not seen to memorise a repeated random sequence of any length: {sweeps}."),
+        Some(known) => {
+            let unknown = known.unlearned_outcomes.map_or(String::new(), |length| {
+                format!(", and nothing of a sequence of {}", words::count(length))
+            });
+            let disagree = if known.is_agreed() { "" } else { ", which differ by more than 20 %" };
+            let memorised = known.in_words();
+            format!(
+                "It memorises {memorised} random outcomes of a repeated sequence{unknown}: {sweeps}{disagree}."
+            )
+        }
+    };
+    sheet.paragraph(Ink::Plain, "  ", &text);
 }
 
 fn frequency(clock: &ClockBehaviour, sheet: &mut Sheet) {

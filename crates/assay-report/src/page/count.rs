@@ -60,8 +60,11 @@ pub struct BranchCost {
     pub lower: f64,
     /// Upper end.
     pub upper: f64,
-    /// The longest repeated random sequence that the CPU memorises, outcomes; null: none.
+    /// The length of a repeated random sequence that the CPU memorises, outcomes; null: none.
     pub learned_outcomes: Option<u64>,
+    /// The least and the most of it in repeated measurements, where these do not agree within 20 %; null: they do.
+    #[serde(default)]
+    pub learned_range: Option<[u64; 2]>,
     /// The shortest of which it knows nothing; null: the longest tried is known in part.
     pub unlearned_outcomes: Option<u64>,
 }

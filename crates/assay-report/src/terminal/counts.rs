@@ -187,17 +187,17 @@ fn figure(cell: Option<&PageCell>, events: &[(&str, usize)]) -> Entry {
 
 fn cost(page: &Page, detail: Detail, sheet: &mut Sheet) {
     let Some(cost) = &page.branch_cost else { return };
-    let memory = match (cost.learned_outcomes, cost.unlearned_outcomes.filter(|_| detail == Detail::Full)) {
-        (Some(learned), Some(unlearned)) => format!(
-            " Its predictor memorises up to {} random outcomes, and nothing of a sequence of {}.",
-            words::count(learned),
-            words::count(unlearned)
-        ),
-        (Some(learned), None) => {
-            format!(" Its predictor memorises {} random outcomes.", words::count(learned))
-        }
-        _ => String::new(),
+    let memorised = match (cost.learned_range, cost.learned_outcomes) {
+        (Some([least, most]), _) => Some(format!("{} to {}", words::count(least), words::count(most))),
+        (None, learned) => learned.map(|learned| format!("about {}", words::count(learned))),
     };
+    let forgotten = cost
+        .unlearned_outcomes
+        .filter(|_| detail == Detail::Full)
+        .map_or(String::new(), |length| format!(", and nothing of a sequence of {}", words::count(length)));
+    let memory = memorised.map_or(String::new(), |memorised| {
+        format!(" Its predictor memorises {memorised} random outcomes{forgotten}.")
+    });
     let price = if detail == Detail::Full {
         format!(
             "{} ({} to {}), measured by timing alone",

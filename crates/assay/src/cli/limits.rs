@@ -56,6 +56,15 @@ pub fn run(arguments: &LimitsArguments) -> Result<u8> {
     let machine = machine_of(&facts);
     let file = kept::path(&machine).map_err(|error| Misuse(error.to_string()))?;
     let found = if arguments.again { KeptLimits::Nothing { others: 0 } } else { kept::find(&file, &machine) };
+    let found = match found {
+        KeptLimits::Kept(limits) if limits.lacks_a_figure() => {
+            screen::tell(
+                "assay: the stored limits do not say what the branch predictor memorises; measuring them again",
+            );
+            KeptLimits::Nothing { others: 0 }
+        }
+        found => found,
+    };
     let (limits, told) = match found {
         KeptLimits::Kept(limits) => {
             other_core(arguments.cpu, limits.cpu)?;

@@ -7,7 +7,8 @@ use crate::store::BranchTimingRow;
 use anyhow::Result;
 use assay_linux::branch_timing::{self, BranchTiming, TimingEffort};
 use assay_linux::window::WindowTimer;
-use assay_pure::stats::penalty::{memory, penalty};
+use assay_pure::stats::penalty::penalty;
+use assay_pure::stats::predictor_memory::memory;
 use assay_pure::words;
 use serde_json::{Value, json};
 use std::io;
@@ -21,13 +22,13 @@ pub fn machine_key(machine: &Value) -> Value {
     Value::Object(keys.iter().map(|key| ((*key).to_owned(), machine[*key].clone())).collect())
 }
 
-/// Measures it where no row has the same facts of the machine.
+/// Measures it where no row by today's method has the same facts of the machine.
 ///
 /// # Errors
 /// The ledger cannot be written. A machine that cannot measure it is told by a warning.
 pub(super) fn ensure(scene: &mut Scene<'_>) -> Result<()> {
     let key = machine_key(&scene.campaign.machine);
-    if scene.ledger.branch_timing(&key)?.is_some() {
+    if scene.ledger.branch_timing(&key)?.is_some_and(|row| row.sweeps().is_some()) {
         return Ok(());
     }
     let Some(_turn) = turn::take(scene.cpu, scene.on)? else { return Ok(()) };
@@ -68,12 +69,7 @@ fn measure(cpu: usize, effort: TimingEffort) -> io::Result<(BranchTiming, Window
 
 /// The row of a measurement, or why it says nothing.
 fn row(machine: Value, timing: &BranchTiming, windows: WindowTimer) -> Result<BranchTimingRow, String> {
-    let series: Vec<Vec<(f64, f64)>> = timing
-        .series
-        .iter()
-        .map(|pairs| pairs.iter().map(|pair| (pair.fresh_ns, pair.learned_ns)).collect())
-        .collect();
-    let cost = penalty(&series, 0.05).map_err(|_| {
+    let cost = penalty(&timing.pairs(), 0.05).map_err(|_| {
         let WindowTimer { timed, interrupted } = windows;
         format!("{interrupted} of {timed} windows were interrupted by other work")
     })?;
@@ -84,9 +80,7 @@ fn row(machine: Value, timing: &BranchTiming, windows: WindowTimer) -> Result<Br
             words::time(cost.learned_ns)
         ));
     }
-    let sweep: Vec<(u64, Vec<f64>)> =
-        timing.sweep.iter().map(|period| (period.outcomes, period.ns.clone())).collect();
-    let known = memory(&sweep, cost.fresh_ns);
+    let known = memory(&timing.sweeps, cost.fresh_ns);
     Ok(BranchTimingRow {
         machine,
         penalty_ns: cost.ns,
@@ -97,7 +91,7 @@ fn row(machine: Value, timing: &BranchTiming, windows: WindowTimer) -> Result<Br
         series: cost.series as u64,
         learned_outcomes: known.map(|known| known.learned_outcomes),
         unlearned_outcomes: known.and_then(|known| known.unlearned_outcomes),
-        sweep: json!(sweep),
+        sweep: json!(timing.sweeps),
         windows: windows.timed,
         interrupted: windows.interrupted,
     })
@@ -106,29 +100,41 @@ fn row(machine: Value, timing: &BranchTiming, windows: WindowTimer) -> Result<Br
 #[cfg(test)]
 mod tests {
     use super::*;
-    use assay_linux::branch_timing::{Period, WindowPair};
+    use assay_linux::branch_timing::WindowPair;
 
     const WINDOWS: WindowTimer = WindowTimer { timed: 100, interrupted: 3 };
 
     fn timing(fresh_ns: f64, learned_ns: f64, series: usize) -> BranchTiming {
         let pair = WindowPair { fresh_ns, learned_ns };
-        let period = |outcomes: u64| Period {
-            outcomes,
-            ns: vec![if outcomes < 50_000 { learned_ns } else { fresh_ns }; 3],
-        };
-        BranchTiming {
-            series: vec![vec![pair; 4]; series],
-            sweep: (10..=20).map(|power| period(1 << power)).collect(),
-            shared: 0,
-        }
+        let period =
+            |outcomes: u64| (outcomes, vec![if outcomes < 50_000 { learned_ns } else { fresh_ns }; 3]);
+        let sweep = (10..=20).map(|power| period(1 << power)).collect();
+        BranchTiming { series: vec![vec![pair; 4]; series], sweeps: vec![sweep; 3], shared: 0 }
     }
 
     #[test]
     fn the_row_holds_the_penalty_and_the_lengths() {
         let row = row(json!({"cpu": "a"}), &timing(3.3, 0.7, 5), WINDOWS).unwrap();
         assert!((row.penalty_ns - 5.2).abs() < 1e-9 && row.series == 5);
-        assert_eq!((row.learned_outcomes, row.unlearned_outcomes), (Some(32_768), Some(65_536)));
-        assert_eq!((row.windows, row.interrupted, row.sweep.as_array().map(Vec::len)), (100, 3, Some(11)));
+        // Half of the way between 32,768 and 65,536, and nine tenths of it.
+        assert_eq!((row.learned_outcomes, row.unlearned_outcomes), (Some(46_300), Some(61_100)));
+        assert_eq!(
+            (row.windows, row.interrupted, row.sweeps().map(|sweeps| sweeps.len())),
+            (100, 3, Some(3))
+        );
+        assert_eq!(row.memory().map(|memory| memory.learned_outcomes), row.learned_outcomes);
+    }
+
+    #[test]
+    fn a_row_by_the_earlier_method_has_its_figure_and_no_sweeps() {
+        let row = row(json!({}), &timing(3.3, 0.7, 5), WINDOWS).unwrap();
+        let earlier =
+            BranchTimingRow { sweep: json!([[1024, [0.7, 0.7]]]), learned_outcomes: Some(23_168), ..row };
+        assert_eq!(
+            (earlier.sweeps(), earlier.memory().map(|memory| memory.learned_outcomes)),
+            (None, Some(23_168))
+        );
+        assert_eq!(BranchTimingRow { learned_outcomes: None, ..earlier }.memory(), None);
     }
 
     #[test]
@@ -148,11 +154,12 @@ mod tests {
     #[test]
     fn this_processor_is_measured_as_much_as_was_asked_for() {
         let cpu = assay_linux::pin::allowed_cpus().unwrap()[0];
-        let (found, windows) = measure(cpu, TimingEffort { series: 2, pairs: 2, windows: 1 }).unwrap();
-        assert_eq!((found.series.len(), found.sweep.len()), (2, 21));
+        let (found, windows) =
+            measure(cpu, TimingEffort { series: 2, pairs: 2, windows: 1, sweeps: 1 }).unwrap();
+        assert_eq!((found.series.len(), found.sweeps.len(), found.sweeps[0].len()), (2, 1, 41));
         let all = found.series.iter().map(Vec::len).sum::<usize>()
-            + found.sweep.iter().map(|period| period.ns.len()).sum::<usize>();
-        assert!(all == 4 + 21 || windows.interrupted + found.shared > 0 || windows.timed > 29, "{found:?}");
+            + found.sweeps[0].iter().map(|(_, ns)| ns.len()).sum::<usize>();
+        assert!(all == 4 + 41 || windows.interrupted + found.shared > 0 || windows.timed > 49, "{found:?}");
         assert!(found.series.iter().flatten().all(|pair| pair.fresh_ns > 0.0 && pair.learned_ns > 0.0));
     }
 

@@ -8,7 +8,7 @@ use crate::campaign::inputs::ReadyInput;
 use crate::store::Ledger;
 use anyhow::Result;
 use assay_pure::experiment::matrix::CellId;
-use assay_pure::stats::penalty::PredictorMemory;
+use assay_pure::stats::predictor_memory::PredictorMemory;
 use assay_pure::verdict::counts::{CellCounts, CountSource, MissCount};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -90,9 +90,5 @@ pub fn simulate(asked: &SimulationRequest<'_>) -> Vec<CellCounts> {
 /// # Errors
 /// The ledger cannot be read.
 pub fn memory(ledger: &Ledger, machine: &Value) -> Result<Option<PredictorMemory>> {
-    let row = ledger.branch_timing(&machine_key(machine))?;
-    Ok(row.and_then(|row| {
-        let learned_outcomes = row.learned_outcomes?;
-        Some(PredictorMemory { learned_outcomes, unlearned_outcomes: row.unlearned_outcomes })
-    }))
+    Ok(ledger.branch_timing(&machine_key(machine))?.and_then(|row| row.memory()))
 }

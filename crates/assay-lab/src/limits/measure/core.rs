@@ -5,8 +5,9 @@ use crate::limits::window;
 use anyhow::Result;
 use assay_linux::branch_timing::{self, TimingEffort};
 use assay_linux::limits::instructions::{self, InstructionLoop, Shows};
-use assay_pure::limits::{ClockBehaviour, Cost, LimitFigure, cost};
+use assay_pure::limits::{ClockBehaviour, Cost, LimitFigure, MemorisedOutcomes, cost};
 use assay_pure::stats::penalty::penalty;
+use assay_pure::stats::predictor_memory::memory;
 use assay_pure::stats::quantile::median;
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,8 @@ const IDLE: Duration = Duration::from_millis(80);
 const STARTS: usize = 5;
 /// How long it is kept busy then: longer than a governor takes to make up its mind.
 const WARM: Duration = Duration::from_millis(60);
+/// Sweeps over what the predictor memorises, at most.
+const SWEEPS: usize = TimingEffort::USUAL.sweeps;
 
 /// The first millisecond after being idle; what the clock does later is watched all along.
 pub fn clock(session: &mut LimitsSession) -> Result<()> {
@@ -106,11 +109,12 @@ fn how(own: &InstructionLoop) -> String {
     format!("{}: {which}", own.repeats)
 }
 
-/// What a misprediction costs, by the method of campaigns.
+/// What a misprediction costs and what the predictor memorises, by the method of campaigns.
 fn mispredictions(session: &mut LimitsSession) -> Result<()> {
     session.tell("mispredictions", 0.5)?;
-    let series = if session.meter.late() { 3 } else { session.effort.windows.min(12) };
-    let effort = TimingEffort { series, pairs: session.effort.windows.min(12), windows: 1 };
+    let (series, sweeps) =
+        if session.meter.late() { (3, 1) } else { (session.effort.windows.min(12), SWEEPS) };
+    let effort = TimingEffort { series, pairs: session.effort.windows.min(12), windows: 3, sweeps };
     let watched = &mut session.meter.watched;
     watched.look();
     let timing = match branch_timing::measure(effort, &mut |work| watched.window(work)) {
@@ -121,12 +125,9 @@ fn mispredictions(session: &mut LimitsSession) -> Result<()> {
         }
     };
     session.meter.despite += u64::from(timing.shared > 0);
-    let series: Vec<Vec<(f64, f64)>> = timing
-        .series
-        .iter()
-        .map(|pairs| pairs.iter().map(|pair| (pair.fresh_ns, pair.learned_ns)).collect())
-        .collect();
-    match penalty(&series, 0.05) {
+    let known = memory(&timing.sweeps, timing.fresh_ns());
+    session.limits.predictor_memory = Some(MemorisedOutcomes::of(known, timing.sweeps.len()));
+    match penalty(&timing.pairs(), 0.05) {
         Ok(found) if found.interval.lower > 0.0 => {
             let ns = LimitFigure {
                 median: found.ns,

@@ -1,3 +1,4 @@
+use super::tables::TableSet;
 use super::*;
 use crate::trace::BranchClass;
 
@@ -38,21 +39,23 @@ fn plant(tage: &mut Small, table: usize, counter: i8, useful: u8) {
     tage.predict(0x40_1010, 0);
     let tag = tage.lookup.tags[table];
     let index = tage.lookup.index[table] as usize;
-    tage.sets[index] = TableSet { tags: [tag], counters: [counter], useful: [useful] };
+    tage.tables.sets[index] = TableSet { tags: [tag], counters: [counter], useful: [useful] };
 }
 
 fn entry(tage: &Small, table: usize) -> (i8, u8) {
-    let set = &tage.sets[tage.lookup.index[table] as usize];
+    let set = &tage.tables.sets[tage.lookup.index[table] as usize];
     (set.counters[0], set.useful[0])
 }
 
 fn base(tage: &Small) -> i8 {
-    tage.base[tage.lookup.base]
+    tage.tables.base[tage.lookup.base as usize]
 }
 
 fn held(tage: &Small) -> Vec<usize> {
     (0..3)
-        .filter(|&table| tage.sets[tage.lookup.index[table] as usize].tags[0] == tage.lookup.tags[table])
+        .filter(|&table| {
+            tage.tables.sets[tage.lookup.index[table] as usize].tags[0] == tage.lookup.tags[table]
+        })
         .collect()
 }
 
@@ -82,9 +85,9 @@ fn most_first_entries_go_to_the_table_next_in_length() {
     let mut firsts = [0; 3];
     let mut tage = small();
     for _ in 0..400 {
-        tage.sets.fill(TableSet { tags: [0], counters: [0], useful: [0] });
-        tage.base.fill(0);
-        tage.mistrust = [-1; 2];
+        tage.tables.sets.fill(TableSet { tags: [0], counters: [0], useful: [0] });
+        tage.tables.base.fill(0);
+        tage.tables.mistrust = [-1; 2];
         train(&mut tage, false);
         firsts[held(&tage)[0]] += 1;
     }
@@ -108,11 +111,11 @@ fn an_unsure_match_yields_as_long_as_that_pays() {
     plant(&mut tage, 0, 3, 0);
     plant(&mut tage, 1, -1, 0);
     assert!(tage.predict(0x40_1010, 0), "at first a new entry is mistrusted");
-    tage.mistrust = [0, -1];
+    tage.tables.mistrust = [0, -1];
     assert!(!tage.predict(0x40_1010, 0));
-    tage.mistrust = [-1, 0];
+    tage.tables.mistrust = [-1, 0];
     assert!(tage.predict(0x40_1010, 0), "each kind of match for itself");
-    tage.sets[tage.lookup.index[0] as usize].tags = [0];
+    tage.tables.sets[tage.lookup.index[0] as usize].tags = [0];
     assert!(!tage.predict(0x40_1010, 0), "the base table's is the other kind");
 }
 
@@ -122,18 +125,18 @@ fn mistrust_moves_only_when_the_two_differ_and_one_was_new() {
     plant(&mut tage, 0, 3, 0);
     plant(&mut tage, 1, -1, 0);
     train(&mut tage, false);
-    assert_eq!(tage.mistrust, [0, -1]);
+    assert_eq!(tage.tables.mistrust, [0, -1]);
     plant(&mut tage, 1, 0, 0);
     train(&mut tage, false);
-    assert_eq!(tage.mistrust, [0, -1], "they agreed");
-    tage.sets[tage.lookup.index[2] as usize].tags = [0];
+    assert_eq!(tage.tables.mistrust, [0, -1], "they agreed");
+    tage.tables.sets[tage.lookup.index[2] as usize].tags = [0];
     plant(&mut tage, 1, -1, 0);
     train(&mut tage, true);
-    assert_eq!(tage.mistrust, [0, 0]);
-    tage.sets[tage.lookup.index[2] as usize].tags = [0];
+    assert_eq!(tage.tables.mistrust, [0, 0]);
+    tage.tables.sets[tage.lookup.index[2] as usize].tags = [0];
     plant(&mut tage, 1, -2, 0);
     train(&mut tage, true);
-    assert_eq!(tage.mistrust, [0, 0], "not new");
+    assert_eq!(tage.tables.mistrust, [0, 0], "not new");
 }
 
 #[test]
@@ -183,24 +186,24 @@ fn useful_entries_are_not_replaced_and_refusals_add_up_until_all_is_halved() {
     let mut tage: Small = Tage::new(Geometry { forget: Forget::Pressure(7), ..geometry() }, Directions);
     tage.predict(0x40_1010, 0);
     for table in 0..3 {
-        tage.sets[tage.lookup.index[table] as usize] =
+        tage.tables.sets[tage.lookup.index[table] as usize] =
             TableSet { tags: [HELD | 0x7f00], counters: [0], useful: [3] };
     }
     let mut pressures = Vec::new();
     while entry(&tage, 2).1 == 3 {
-        tage.base.fill(0);
+        tage.tables.base.fill(0);
         train(&mut tage, false);
         assert!(held(&tage).is_empty());
-        pressures.push(tage.pressure);
+        pressures.push(tage.tables.pressure);
     }
     // Two or three tables refuse each time; the pressure is gone with the usefulness.
     assert!((3..=4).contains(&pressures.len()) && pressures.last() == Some(&0), "{pressures:?}");
     assert!((0..3).all(|table| entry(&tage, table).1 == 1));
-    tage.forget();
-    tage.pressure = 5;
-    tage.base.fill(0);
+    tage.tables.forget();
+    tage.tables.pressure = 5;
+    tage.tables.base.fill(0);
     train(&mut tage, false);
-    assert_eq!((tage.pressure, held(&tage).len()), (3, 1), "room found counts double");
+    assert_eq!((tage.tables.pressure, held(&tage).len()), (3, 1), "room found counts double");
 }
 
 #[test]
@@ -226,13 +229,13 @@ fn a_set_is_searched_for_its_tag_and_for_an_entry_of_no_use() {
     tage.predict(0x40_1010, 0);
     let (tag, index) = (tage.lookup.tags[1], tage.lookup.index[1] as usize);
     let other = tag ^ 1;
-    tage.sets[index] =
+    tage.tables.sets[index] =
         TableSet { tags: [other, other, tag, 0], counters: [3, 3, -4, 3], useful: [1, 1, 1, 0] };
     assert!(!tage.predict(0x40_1010, 0));
-    assert!(!tage.replace(1, true), "the fourth is not there");
-    tage.sets[index].useful[1] = 0;
-    assert!(tage.replace(1, true));
-    assert_eq!((tage.sets[index].tags[1], tage.sets[index].counters[1]), (tag, 0));
+    assert!(!tage.tables.replace(&tage.lookup, 1, true), "the fourth is not there");
+    tage.tables.sets[index].useful[1] = 0;
+    assert!(tage.tables.replace(&tage.lookup, 1, true));
+    assert_eq!((tage.tables.sets[index].tags[1], tage.tables.sets[index].counters[1]), (tag, 0));
 }
 
 #[test]
@@ -290,7 +293,7 @@ fn index_and_tag_are_the_address_and_folds_of_the_history() {
             assert_eq!(u32::from(tage.lookup.index[table]), index, "table {table} after {nth}");
             assert_eq!(u32::from(tage.lookup.tags[table] ^ HELD), tag, "table {table} after {nth}");
         }
-        assert_eq!(tage.lookup.base as u64, (pc ^ pc >> 2) % 16);
+        assert_eq!(u64::from(tage.lookup.base), (pc ^ pc >> 2) % 16);
     }
 }
 
@@ -319,7 +322,7 @@ fn the_last_table_is_never_skipped() {
     let mut tage = small();
     for _ in 0..50 {
         plant(&mut tage, 1, -4, 0);
-        tage.sets[tage.lookup.index[2] as usize].tags = [0];
+        tage.tables.sets[tage.lookup.index[2] as usize].tags = [0];
         assert!(!train(&mut tage, true));
         assert_eq!(held(&tage), [1, 2]);
     }
@@ -328,12 +331,12 @@ fn the_last_table_is_never_skipped() {
 #[test]
 fn usefulness_is_halved_when_the_pressure_reaches_its_limit() {
     let mut tage: Small = Tage::new(Geometry { forget: Forget::Pressure(7), ..geometry() }, Directions);
-    tage.pressure = 5;
+    tage.tables.pressure = 5;
     let mut refuse = || {
         plant(&mut tage, 1, -4, 0);
-        tage.sets[tage.lookup.index[2] as usize] = TableSet { tags: [0], counters: [0], useful: [3] };
+        tage.tables.sets[tage.lookup.index[2] as usize] = TableSet { tags: [0], counters: [0], useful: [3] };
         train(&mut tage, true);
-        (tage.pressure, entry(&tage, 2).1)
+        (tage.tables.pressure, entry(&tage, 2).1)
     };
     assert_eq!([refuse(), refuse()], [(6, 3), (0, 1)]);
 }
