@@ -70,6 +70,20 @@ pub fn choose(asked: &[String], architecture: Option<&str>) -> Result<Vec<Simula
     predict::expand(asked).map_err(refused)?.iter().map(|name| SimulatedModel::of(name)).collect()
 }
 
+/// The names that a campaign is asked for, ranges spread out; none where none were given.
+///
+/// # Errors
+/// An unknown name; `none`, which would leave a campaign without what its file asks for.
+pub fn named(asked: &[String]) -> Result<Vec<String>, Misuse> {
+    if asked.iter().flat_map(|list| list.split(',')).any(|word| word.trim() == NONE) {
+        return Err(Misuse(
+            "--predictor none: a campaign simulates none where its `events` do not ask for branch-misses"
+                .to_owned(),
+        ));
+    }
+    predict::expand(asked).map_err(refused)
+}
+
 fn usual(architecture: Option<&str>) -> Vec<&'static str> {
     match architecture {
         Some("x86-64") => profile::default_range(InstructionSet::X86_64).to_vec(),
@@ -147,6 +161,16 @@ mod tests {
         let message = names(&["gshar"]).unwrap_err();
         assert!(message.contains("`gshare`") && message.contains("--predictor help"), "{message}");
         assert!(names(&["none,gshare"]).unwrap_err().contains("cannot be combined"));
+        let refused = |word: &str| super::named(&[word.to_owned()]).unwrap_err().0;
+        assert!(refused("zen44").contains("did you mean `zen4`?"), "{}", refused("zen44"));
+        assert!(refused("gshare,none").contains("its `events`"), "{}", refused("gshare,none"));
+    }
+
+    #[test]
+    fn a_campaign_has_the_named_predictors_in_order_or_none_of_its_own() {
+        let named = |text: &str| super::named(&[text.to_owned()]).unwrap();
+        assert_eq!(named("zen2,gshare:bits=9..10,zen2"), ["zen2", "gshare:bits=9", "gshare:bits=10"]);
+        assert_eq!(super::named(&[]).unwrap(), Vec::<String>::new());
     }
 
     #[test]
