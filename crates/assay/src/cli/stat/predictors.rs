@@ -1,5 +1,6 @@
 //! Which predictors are simulated, and what the reader must know of each.
 
+use super::compared;
 use assay_lab::lead::Misuse;
 use assay_pure::predict::profile;
 use assay_pure::predict::{self, PredictionKind, UnknownPredictor, zoo};
@@ -106,6 +107,9 @@ pub fn list() -> String {
             "  {:width$}  {}\n  {:width$}  source: {}\n",
             entry.name, entry.what, "", entry.source
         ));
+        for found in compared::of(entry.name) {
+            text.push_str(&format!("  {:width$}  compared: {found}\n", ""));
+        }
     }
     text.push_str(
         "\nWith parameters, as gshare:bits=15,history=12; a range, as bits=12..20 or 64..1024..64, is one for each number:\n",
@@ -178,6 +182,9 @@ mod tests {
         let list = list();
         for entry in zoo::entries() {
             assert!(list.contains(entry.name) && list.contains(entry.source), "{}", entry.name);
+            for found in compared::of(entry.name) {
+                assert!(list.contains(&format!("  compared: {found}\n")), "{}", entry.name);
+            }
         }
         assert!(list.contains("    bits=4..20          2^bits two-bit counters (default 16)\n"), "{list}");
     }
