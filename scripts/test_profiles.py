@@ -8,7 +8,7 @@
    the order of its rows follow, and pages of `assay run` are read as they are.
 4. The page and the program's list are what the data say, and a missing program is named with its remedy.
 
-No assay is needed, and nothing is measured. Some ten seconds.
+Needs Python 3.11, no assay; nothing is measured. Some ten seconds.
 """
 
 import os
@@ -44,6 +44,8 @@ BY_NUMPY = {
     "bimodal": (3.9095935066730694, 0.4146992173681272, 4.399730646061259, 0.5369003202989435),
 }
 TOP = pathlib.Path(__file__).resolve().parent.parent
+if sys.version_info < (3, 11):
+    sys.exit(print("skipped: python3 is older than 3.11"))
 sys.path.insert(0, str(TOP / "casebook"))
 import profiles  # noqa: E402
 import within  # noqa: E402
