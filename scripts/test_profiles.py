@@ -173,6 +173,11 @@ def recorded_cells_give_the_table():
     # By hand, sums of squares of the times: branch 18.0, mask8 6.9, virtual 22.6 ns^2.
     check(found["largest"] == "varint" and round(found["share"], 2) == 0.52, f"{found['largest']}, {found['share']}")
     rows = {row["name"]: row for row in found["rows"]}
+    rest = [[(cell["misses"]["zen1"], cell["ns"]) for cell in alike if cell["file"].startswith("dispatch")]]
+    check(abs(rows["zen1"]["rest"] - by_normal_equations(rest)[1]) < 1e-9, f"without varint: {rows['zen1']['rest']}")
+    check(profiles.compare([*alike, alike[0] | {"code": "other"}])["codes"] == 3, "one input alone is compared")
+    inputs = [{"file": "hashing/experiment.toml", "input": name} for name in ("half", "large_half")]
+    check([profiles.is_alike(cell) for cell in inputs] == [True, False], "a large table is taken for a small one")
     check(profiles.remark(rows["bimodal"], rows["gshare"]) == "", "a textbook predictor is marked")
     check(profiles.remark(rows["zen1"], rows["gshare"]) == "", "a profile that explains more is marked")
     marked = profiles.remark(rows["zen1"], {**rows["zen4"], "name": "gshare"})
