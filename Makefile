@@ -14,7 +14,7 @@ endif
 assay := target/release/assay
 # What is proved by scripts.
 scripted := scripts/page/test.sh $(addprefix casebook/,$(addsuffix /test.sh,allocator transport varint dispatch lookup hashing sorting utf8)) \
-	fixtures/verdicts/peers/tests.py scripts/test_setup.sh scripts/test_limited.sh scripts/test_packages.sh scripts/test_book.sh scripts/test_tutorial.py scripts/test_recipes.py
+	fixtures/verdicts/peers/tests.py scripts/test_setup.sh scripts/test_limited.sh scripts/test_packages.sh scripts/test_book.sh scripts/test_tutorial.py scripts/test_recipes.py scripts/test_profiles.py
 # Where `make install` puts the program: below $(DESTDIR)$(PREFIX).
 PREFIX ?= /usr/local
 # Not every shell expands the ~ of PREFIX=~/.local.

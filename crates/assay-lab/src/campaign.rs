@@ -42,7 +42,7 @@ use crate::store::{CampaignRow, Led, Ledger, NewCampaign};
 use anyhow::{Result, bail};
 use assay_linux::machine::Machine;
 use assay_pure::event::Event;
-use assay_pure::experiment::Experiment;
+use assay_pure::experiment::{CountedEvent, Experiment};
 use assay_pure::inputs::digest::digest;
 use assay_pure::ledger::Stopped;
 use assay_pure::words;
@@ -87,6 +87,8 @@ pub struct CampaignRequest {
     pub examine: bool,
     /// What counts.
     pub source: CountingSource,
+    /// Predictors that judge the branches instead of the processor or what stands for it; all known to the zoo.
+    pub predictors: Vec<String>,
 }
 
 /// What counts instructions and branches.
@@ -114,6 +116,14 @@ impl CampaignRequest {
             experiment.seed = seed;
         }
         experiment.measured_only = self.measured_only;
+        experiment.predictors.clone_from(&self.predictors);
+        // Who names predictors asks what they mispredict and what that explains, whatever the file counts.
+        let asked = [CountedEvent::Instructions, CountedEvent::BranchMisses];
+        for event in asked.into_iter().filter(|_| !self.predictors.is_empty()) {
+            if !experiment.events.contains(&event) {
+                experiment.events.push(event);
+            }
+        }
         if self.quick {
             experiment.budget_seconds = experiment.budget_seconds.min(QUICK_SECONDS);
             experiment.placement.max_rotations = experiment.placement.rotations;

@@ -370,13 +370,7 @@ mod tests {
         let contrast = page.contrasts[0].clone();
         let like = sample::page().cells.remove(0);
         let cell = |variant: &str, allocations: f64| {
-            let count = Count {
-                value: allocations,
-                source: CountSource::Counted,
-                lower: None,
-                upper: None,
-                predictor: None,
-            };
+            let count = Count::exact(allocations, CountSource::Counted);
             let mut cell = PageCell { variant: variant.into(), ..like.clone() };
             (cell.input, cell.compiler, cell.flags) =
                 (contrast.input.clone(), contrast.compiler.clone(), contrast.flags.clone());

@@ -307,3 +307,42 @@ fn what_cannot_be_instrumented_is_counted_by_the_emulator_and_says_so() {
     let note = page["cells"][0]["count_note"].as_str().expect("why the emulator counted");
     assert!(note.contains("cannot be counted: with link-time optimisation"), "{note}");
 }
+
+#[test]
+fn named_predictors_judge_a_campaign_and_leave_the_counts_of_others_alone() {
+    let Some(lab) = lab("-O1", &["count", "decide"]) else { return };
+    let misses = |arguments: &[&str]| {
+        let said = lab.run(arguments);
+        assert_eq!(said.code, Some(0), "{said:?}");
+        lab.page()["cells"][1]["per_unit"]["branch-misses"].clone()
+    };
+    let usual = misses(&["--seed", "1"]);
+    let named = misses(&["--seed", "1", "--predictor", "gshare:bits=8..9,always-taken"]);
+    assert_eq!(named["predictor"], "gshare:bits=8");
+    let by: Vec<&String> = named["by_predictor"].as_object().expect("each one's").keys().collect();
+    assert_eq!(by, ["always-taken", "gshare:bits=8", "gshare:bits=9"]);
+    // A toss of two is not taken, and the loop's own branch always is.
+    near(named["by_predictor"]["always-taken"].as_f64().expect("a figure"), 0.5, 0.01);
+    assert_eq!(named["by_predictor"]["gshare:bits=8"], named["value"]);
+    assert_ne!(usual["predictor"], named["predictor"]);
+    // Found in the ledger, where the newest counts are the named predictors'.
+    assert_eq!(misses(&["--seed", "2"]), usual);
+    lab.edit(|text| text.replace(EVENTS, ""));
+    let named = misses(&["--predictor", "bimodal"]);
+    near(figure(&lab.page(), "decide", "instructions"), 5.5, 0.05);
+    assert_eq!(
+        (named["predictor"].clone(), named["lower"].clone()),
+        ("bimodal".into(), named["value"].clone())
+    );
+}
+
+#[test]
+fn an_unknown_predictor_is_refused_before_anything_is_measured() {
+    let Some(lab) = Lab::with_program("", &["a", "b"]) else { return };
+    let said = lab.run(&["--predictor", "gshar"]);
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert!(said.errors.contains("did you mean `gshare`?"), "{}", said.errors);
+    let said = lab.run(&["--predictor", "help"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.page.contains("zen4") && said.page.contains("source:"), "{}", said.page);
+}

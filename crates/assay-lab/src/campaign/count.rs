@@ -29,7 +29,7 @@ use anyhow::Result;
 use assay_link::build::LoggingProgram;
 use assay_linux::perf::RefusalContext;
 use assay_pure::event::Event;
-use assay_pure::experiment;
+use assay_pure::experiment::{self, Experiment};
 use assay_pure::ledger::{CountWalk, Stage};
 use assay_pure::predict;
 use assay_pure::protocol::VariantKind;
@@ -45,6 +45,10 @@ use walks::WalkedStretch;
 
 /// The time for it, seconds: this share of the measuring, within these limits.
 const TIME: (f64, f64, f64) = (0.5, 10.0, 30.0);
+/// Predictors that this time is for.
+const USUAL_PREDICTORS: f64 = 3.0;
+/// Stands in a method ahead of predictors that the user named.
+const NAMED: &str = "named predictors: ";
 /// Units per pass of a long input: some ten thousand mispredictions where there are many. The same for every budget, so that
 /// all campaigns find each other's counts.
 const UNITS: u64 = 40_000;
@@ -114,8 +118,10 @@ pub fn count(
     let groups = as_built(prepared, scene.ledger, scene.campaign.id)?;
     let placed = placements.link(&groups, &[], true, scene)?;
     scene.phase("count");
-    let seconds = (TIME.0 * prepared.experiment.budget_seconds).clamp(TIME.1, TIME.2);
+    let seconds = seconds(&prepared.experiment);
+    let named = &prepared.experiment.predictors;
     let counters = match source {
+        _ if !named.is_empty() => Err("no counters, as predictors are named by --predictor".to_owned()),
         CountingSource::Best => hardware::events(asked, &RefusalContext::here(), &hardware::open_here),
         CountingSource::Traced => Err("traced, as asked by --source traced".to_owned()),
         CountingSource::Instrumented => Err("no counters, as asked by --source instrumented".to_owned()),
@@ -123,12 +129,13 @@ pub fn count(
     let predictors = match &counters {
         _ if !with_misses => Vec::new(),
         Ok(_) => vec![THIS_CPU.to_owned()],
+        Err(_) if !named.is_empty() => named.clone(),
         Err(_) => generation::predictors(&prepared.machine.cpu_id),
     };
     let executed = asked.iter().any(|event| !event.is_of_memory());
     let logs = counters.is_err() && source != CountingSource::Traced;
     let mut phase = CountPhase {
-        method: method(logs, &counters, &predictors),
+        method: method(logs, &counters, &predictors, !named.is_empty()),
         logs,
         logging: HashMap::new(),
         counters,
@@ -182,8 +189,27 @@ fn as_built(prepared: &PreparedExperiment, ledger: &Ledger, campaign: i64) -> Re
     Ok(groups)
 }
 
+/// Seconds for all counts: predictors beyond the usual three take time of their own.
+fn seconds(experiment: &Experiment) -> f64 {
+    let usual = (TIME.0 * experiment.budget_seconds).clamp(TIME.1, TIME.2);
+    usual * (experiment.predictors.len() as f64 / USUAL_PREDICTORS).max(1.0)
+}
+
+/// Whether counts are what a campaign asks for: those of the predictors that it names; where it names none, not those that
+/// another campaign has named.
+pub fn answers(row: &CountRow, asked: &Experiment) -> bool {
+    let named = row.method.contains(NAMED);
+    let judges = row.misses.iter().map(|(predictor, _)| predictor);
+    named != asked.predictors.is_empty() && (!named || judges.eq(&asked.predictors))
+}
+
 /// What must be the same for counts to be used again.
-fn method(logs: bool, counters: &Result<AvailableCounters, String>, predictors: &[String]) -> String {
+fn method(
+    logs: bool,
+    counters: &Result<AvailableCounters, String>,
+    predictors: &[String],
+    named: bool,
+) -> String {
     if let Ok(counters) = counters {
         let names: Vec<String> = counters.names().collect();
         return format!("counted, walks of {UNITS} units; events: {}", names.join(", "));
@@ -195,7 +221,8 @@ fn method(logs: bool, counters: &Result<AvailableCounters, String>, predictors: 
     };
     let predictors: Vec<String> = predictors.iter().map(name).collect();
     let how = if logs { "logged" } else { "traced" };
-    format!("{how}, walks of {UNITS} units; predictors: {}", predictors.join(", "))
+    let whose = if named { NAMED } else { "predictors: " };
+    format!("{how}, walks of {UNITS} units; {whose}{}", predictors.join(", "))
 }
 
 fn numbered<'a>(prepared: &'a PreparedExperiment, inputs: &[usize]) -> Vec<NumberedInput<'a>> {

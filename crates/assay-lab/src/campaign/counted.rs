@@ -1,5 +1,6 @@
 //! What the ledger's counts say of a campaign: events per unit of its cells, causes, learned inputs, what explains the times.
 
+use super::count::answers;
 use super::count::branch_cost::machine_key;
 use crate::store::{BranchTimingRow, CampaignInput, CampaignRow, CountRow, FailureRow, Ledger, ProcessRow};
 use anyhow::Result;
@@ -59,7 +60,11 @@ impl CampaignCounts {
         (counted.allocated, counted.notes) = allocated(ledger, row, experiment, &inputs)?;
         let as_built = ledger.processes(row.id)?.into_iter().filter(|process| process.rotation.is_none());
         let as_built: Vec<(ProcessRow, Vec<CountRow>)> = as_built
-            .map(|process| ledger.counts(&process.artifact).map(|rows| (process, rows)))
+            .map(|process| {
+                let mut rows = ledger.counts(&process.artifact)?;
+                rows.retain(|row| answers(row, experiment));
+                Ok((process, rows))
+            })
             .collect::<Result<_>>()?;
         // All cells by one method: counts of different predictors are not comparable.
         let newest = as_built.iter().flat_map(|(_, rows)| rows).max_by_key(|row| row.id);
@@ -164,14 +169,12 @@ impl CampaignCounts {
         let mut counts = BTreeMap::new();
         for event in self.asked.iter().filter(|event| event.is_of_memory()) {
             if let Some(value) = self.allocated_of(name).and_then(|cell| cell.of(*event)) {
-                let source = CountSource::Counted;
-                let count = page::Count { value, source, lower: None, upper: None, predictor: None };
-                counts.insert(event.to_string(), count);
+                counts.insert(event.to_string(), page::Count::exact(value, CountSource::Counted));
             }
         }
         let Some(cell) = self.cells.iter().find(|counts| counts.cell == *name) else { return counts };
         let source = cell.source;
-        let plain = |value| page::Count { value, source, lower: None, upper: None, predictor: None };
+        let plain = |value| page::Count::exact(value, source);
         for event in &self.asked {
             let count = match event {
                 CountedEvent::Instructions => plain(cell.instructions),
@@ -199,6 +202,12 @@ impl CampaignCounts {
                         lower: simulated.then_some(lower),
                         upper: simulated.then_some(upper),
                         predictor: simulated.then(|| modern.predictor.clone()),
+                        by_predictor: cell
+                            .misses
+                            .iter()
+                            .filter(|_| simulated)
+                            .map(|miss| (miss.predictor.clone(), miss.per_unit))
+                            .collect(),
                         ..plain(modern.per_unit)
                     }
                 }

@@ -164,6 +164,7 @@ fn read_top(reader: &mut TomlReader, top: &TomlTable, file: &str) -> Experiment 
             .read(top, "clock", convert::choice(&[("wall", Clock::Wall), ("thread_cpu", Clock::ThreadCpu)]))
             .unwrap_or(Clock::Wall),
         events: read_events(reader, top),
+        predictors: Vec::new(),
         fresh_memory: reader.read(top, "fresh_memory", convert::bytes),
         seed: reader.read(top, "seed", convert::whole_64).unwrap_or(1),
         sweeps: sweeps::read(reader, top),

@@ -49,6 +49,10 @@ pub struct Experiment {
     /// What is counted per unit beside the time, by counters or by tracing; none where the file asks for nothing.
     #[serde(default)]
     pub events: Vec<CountedEvent>,
+    /// Simulated predictors that judge its branches, the one that explains times first; none: the processor's own counters, or
+    /// those that stand for it. No key of files, for the command line alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub predictors: Vec<String>,
     /// Bytes that the states of fresh variants may take at once; the harness's own limit where the file says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fresh_memory: Option<u64>,

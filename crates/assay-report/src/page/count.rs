@@ -22,6 +22,16 @@ pub struct Count {
     /// The predictor whose mispredictions `value` counts.
     #[serde(default)]
     pub predictor: Option<String>,
+    /// Of mispredictions that are simulated: per unit by each predictor.
+    #[serde(default)]
+    pub by_predictor: BTreeMap<String, f64>,
+}
+
+impl Count {
+    /// One figure that no predictor stands behind.
+    pub fn exact(value: f64, source: CountSource) -> Count {
+        Count { value, source, lower: None, upper: None, predictor: None, by_predictor: BTreeMap::new() }
+    }
 }
 
 /// An input that the predictor memorises while it is measured, so that it measures the predictor's memory.

@@ -28,15 +28,16 @@ pub(crate) fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> 
         offset_share: Some(PageOffsetShare { offset: 0.92, shuffle: 0.05, rest: 0.03, placements: 32 }),
         companion: None,
         per_unit: [
-            ("instructions".to_owned(), count(11.25, CountSource::Counted)),
-            ("branches".to_owned(), count(2.38, CountSource::Counted)),
+            ("instructions".to_owned(), Count::exact(11.25, CountSource::Counted)),
+            ("branches".to_owned(), Count::exact(2.38, CountSource::Counted)),
             (
                 "branch-misses".to_owned(),
                 Count {
                     lower: Some(0.23),
                     upper: Some(0.31),
                     predictor: Some("tage-sc-l-64k".to_owned()),
-                    ..count(0.23, CountSource::Traced)
+                    by_predictor: [("tage-sc-l-64k".to_owned(), 0.23), ("gshare".to_owned(), 0.31)].into(),
+                    ..Count::exact(0.23, CountSource::Traced)
                 },
             ),
         ]
@@ -46,10 +47,6 @@ pub(crate) fn cell(variant: &str, input: &str, compiler: &str, at: [f64; 4]) -> 
         count_note: None,
         failed: None,
     }
-}
-
-fn count(value: f64, source: CountSource) -> Count {
-    Count { value, source, lower: None, upper: None, predictor: None }
 }
 
 fn companion() -> CompanionFunction {

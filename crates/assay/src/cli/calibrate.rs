@@ -243,6 +243,7 @@ fn measure(arguments: &CalibrateArguments, run: &CalibrationRun) -> Result<PairT
         measured_only: arguments.no_proof,
         examine: false,
         source: campaign::CountingSource::Best,
+        predictors: Vec::new(),
     };
     let context = || format!("{}, {}", pair.name, run.compiler);
     let ended = campaign::run(&asked, &mut |_| {}).with_context(context)?;

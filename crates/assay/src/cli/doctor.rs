@@ -193,6 +193,7 @@ fn of_experiment(arguments: &DoctorArguments, file: &Path) -> Result<Examination
             measured_only: false,
             examine: false,
             source: campaign::CountingSource::Best,
+            predictors: Vec::new(),
         },
         plugin: arguments.plugin.clone(),
         trace_seconds: arguments.budget.unwrap_or(TRACE_SECONDS),

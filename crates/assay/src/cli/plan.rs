@@ -48,6 +48,7 @@ pub fn run(arguments: &PlanArguments) -> Result<u8> {
         measured_only: false,
         examine: false,
         source: assay_lab::campaign::CountingSource::Best,
+        predictors: Vec::new(),
     };
     // Commands that make inputs are executed.
     assay_linux::interrupt::catch();

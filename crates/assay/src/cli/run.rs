@@ -7,6 +7,7 @@ use super::gates::{GivenGates, gates};
 use super::help::{OUTPUT, SELECTION, STORAGE};
 use super::on::{MACHINES, OnArguments, SharedQuestion};
 use super::picture::PictureArguments;
+use super::stat::predictors;
 use super::{DONE, FAILED, UNABLE, reads, screen};
 use anyhow::Result;
 use assay_lab::campaign::examination;
@@ -75,6 +76,10 @@ pub struct RunArguments {
     /// What counts instructions, branches and mispredictions
     #[arg(long, value_name = "SOURCE", default_value = "auto")]
     pub source: GivenSource,
+    /// Predictors or CPU profiles that judge the branches, the first to explain times; `help` for a list; default: this CPU's
+    /// counters, or the profiles nearest to it
+    #[arg(long, value_name = "NAME[:KEY=N,...],...")]
+    pub predictor: Vec<String>,
     /// Time that a measured program may take for one reply
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = positive)]
     pub timeout: f64,
@@ -172,6 +177,7 @@ impl RunArguments {
             measured_only: false,
             examine: true,
             source: self.source.into(),
+            predictors: self.predictor.clone(),
         }
     }
 
@@ -186,7 +192,13 @@ impl RunArguments {
 /// # Errors
 /// See [`campaign::run`].
 pub fn run(arguments: &RunArguments) -> Result<u8> {
+    if predictors::is_list_asked(&arguments.predictor) {
+        screen::print(&predictors::list());
+        return Ok(DONE);
+    }
     assay_linux::interrupt::catch();
+    let arguments =
+        &RunArguments { predictor: predictors::named(&arguments.predictor)?, ..arguments.clone() };
     let listed = workspace::listed(&arguments.files, arguments.budget)?;
     let gates = arguments.gate.as_ref().and_then(|given| given.file.clone());
     let texts = listed.experiments.iter().chain(&arguments.files).flat_map(|file| reads::of_text(file));

@@ -1,5 +1,6 @@
 //! `assay stat`: what a command executed, like `perf stat`, with or without performance counters.
 
+mod compared;
 mod compose;
 mod counted;
 mod crew;

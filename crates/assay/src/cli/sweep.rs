@@ -118,6 +118,7 @@ impl SweepArguments {
                 measured_only: false,
                 examine: false,
                 source: assay_lab::campaign::CountingSource::Best,
+                predictors: Vec::new(),
             },
             names: self.names.clone(),
             ad_hoc: self.ad_hoc(),

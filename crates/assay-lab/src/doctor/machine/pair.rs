@@ -66,6 +66,7 @@ pub fn measure(
         measured_only: true,
         examine: false,
         source: campaign::CountingSource::Best,
+        predictors: Vec::new(),
     };
     let rotations = if seconds < FEW_SECONDS { FEW_ROTATIONS } else { ROTATIONS };
     let outline = prepare::outline_of(&asked, experiment(&compiler.name, rotations))?;

@@ -291,6 +291,7 @@ fn measure(
         measured_only: false,
         examine: false,
         source: campaign::CountingSource::Best,
+        predictors: Vec::new(),
     };
     let mut progress = Progress::new(Show::choose(arguments.quiet, std::io::stderr().is_terminal()));
     variants::measure(&asked, &file, fitted, margin, &mut |event| progress.event(&event))

@@ -1,5 +1,6 @@
 //! Which predictors are simulated, and what the reader must know of each.
 
+use super::compared;
 use assay_lab::lead::Misuse;
 use assay_pure::predict::profile;
 use assay_pure::predict::{self, PredictionKind, UnknownPredictor, zoo};
@@ -70,6 +71,20 @@ pub fn choose(asked: &[String], architecture: Option<&str>) -> Result<Vec<Simula
     predict::expand(asked).map_err(refused)?.iter().map(|name| SimulatedModel::of(name)).collect()
 }
 
+/// The names that a campaign is asked for, ranges spread out; none where none were given.
+///
+/// # Errors
+/// An unknown name; `none`, which would leave a campaign without what its file asks for.
+pub fn named(asked: &[String]) -> Result<Vec<String>, Misuse> {
+    if asked.iter().flat_map(|list| list.split(',')).any(|word| word.trim() == NONE) {
+        return Err(Misuse(
+            "--predictor none: a campaign simulates none where its `events` do not ask for branch-misses"
+                .to_owned(),
+        ));
+    }
+    predict::expand(asked).map_err(refused)
+}
+
 fn usual(architecture: Option<&str>) -> Vec<&'static str> {
     match architecture {
         Some("x86-64") => profile::default_range(InstructionSet::X86_64).to_vec(),
@@ -92,6 +107,9 @@ pub fn list() -> String {
             "  {:width$}  {}\n  {:width$}  source: {}\n",
             entry.name, entry.what, "", entry.source
         ));
+        for found in compared::of(entry.name) {
+            text.push_str(&format!("  {:width$}  compared: {found}\n", ""));
+        }
     }
     text.push_str(
         "\nWith parameters, as gshare:bits=15,history=12; a range, as bits=12..20 or 64..1024..64, is one for each number:\n",
@@ -147,6 +165,16 @@ mod tests {
         let message = names(&["gshar"]).unwrap_err();
         assert!(message.contains("`gshare`") && message.contains("--predictor help"), "{message}");
         assert!(names(&["none,gshare"]).unwrap_err().contains("cannot be combined"));
+        let refused = |word: &str| super::named(&[word.to_owned()]).unwrap_err().0;
+        assert!(refused("zen44").contains("did you mean `zen4`?"), "{}", refused("zen44"));
+        assert!(refused("gshare,none").contains("its `events`"), "{}", refused("gshare,none"));
+    }
+
+    #[test]
+    fn a_campaign_has_the_named_predictors_in_order_or_none_of_its_own() {
+        let named = |text: &str| super::named(&[text.to_owned()]).unwrap();
+        assert_eq!(named("zen2,gshare:bits=9..10,zen2"), ["zen2", "gshare:bits=9", "gshare:bits=10"]);
+        assert_eq!(super::named(&[]).unwrap(), Vec::<String>::new());
     }
 
     #[test]
@@ -154,6 +182,9 @@ mod tests {
         let list = list();
         for entry in zoo::entries() {
             assert!(list.contains(entry.name) && list.contains(entry.source), "{}", entry.name);
+            for found in compared::of(entry.name) {
+                assert!(list.contains(&format!("  compared: {found}\n")), "{}", entry.name);
+            }
         }
         assert!(list.contains("    bits=4..20          2^bits two-bit counters (default 16)\n"), "{list}");
     }
