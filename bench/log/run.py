@@ -23,7 +23,7 @@ NULLS = "fixtures/nulls/"
 KERNELS = {
     # These branch on their data, or call in their loops.
     "partition_branchy": NULLS,
-    "merge_runs": NULLS,
+    "shell_sort": NULLS,
     "heap_sort": NULLS,
     "interpreter_switch": NULLS,
     "function_pointer": NULLS,
