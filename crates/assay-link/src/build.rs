@@ -32,7 +32,7 @@ pub use compilers::{
 };
 pub use failure::{BuildFailure, Stage};
 pub use instrument::{LoggingProgram, Scope};
-pub(crate) use instrument::{program_side, rewrite};
+pub(crate) use instrument::{WRAPPED, program_side, rewrite};
 pub use linker::{Linker, LinkerKind, default_script, identify};
 pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};
 pub(crate) use recipe::ADDED_FLAG;

@@ -1,28 +1,55 @@
 //! The log that an instrumented program writes: which words a record has, and where each site lies.
 //!
-//! Records are 32-bit words, little-endian, their own name last: a site's number in the upper 24 bits, what happened in the
-//! lower 8 ([`outcome`]). A conditional branch is that word alone; an indirect jump or call and a return have the address that
-//! they went to in front of it, two words; a call of the system has [`MARK_WORDS`], with what the harness's mark said. Sites are
-//! numbered through all sources of a program, from 1.
+//! Records are bytes, one behind the other. A conditional branch is one byte, its outcome: whoever walks the measured program's
+//! code knows which branch it is. All other records end with a word of 32 bits, little-endian ([`word`]): the site's number in the lower
+//! 24 bits, what happened in the upper 8 ([`outcome`]). An indirect jump or call and a return have the address that they went to in
+//! front of it ([`TARGET_BYTES`]), but for returns that lead to where a function was called from without fail ([`SiteKind::Quiet`]); a conditional branch that must be told from others its outcome ([`NAMED_BYTES`]); a call of the system
+//! what the harness's mark said ([`MARK_BYTES`]). So the last byte of a record says what it is, and is never [`FREE`]. Sites are numbered
+//! through all sources of a program, from 1.
 //!
 //! A program is assembled twice from one text, with records and without, and both files have the same table in
 //! [`SECTION`], pairs of an address and a word ([`SiteKind`]). So each address of one is known in the other. Linkers
 //! take the section for debugging information: what they leave out of the program has the address 0 there, or, where it is a
 //! function that several sources define, that of the one which is kept: the first. So of several lines of one address the first counts.
-//! Checked: the numbers are compared with those of the program's side (`log.c`) by the tests of assay-link.
+//! Checked: the numbers are compared with those of the program's side (`log.c`, `stream.c`) by the tests of assay-link.
 
 use object::{Object as _, ObjectSection as _, ObjectSegment as _};
 
 /// The section of the table.
 pub const SECTION: &str = ".debug_assay";
-/// The variable that names the pipe to the lab.
-pub const PIPE_VARIABLE: &str = "ASSAY_OUTCOMES";
-/// Words of the record of a call of the system.
-pub const MARK_WORDS: usize = 10;
-/// Words of the record of an indirect branch or return.
-pub const TARGET_WORDS: usize = 3;
+/// The variable that names the folder of streams.
+pub const STREAMS_VARIABLE: &str = "ASSAY_OUTCOMES";
+/// Bytes of a word.
+pub const WORD_BYTES: usize = 4;
+/// Bytes of the record of an indirect branch or return.
+pub const TARGET_BYTES: usize = 12;
+/// Where in it its word is.
+pub const TARGET_WORD: usize = TARGET_BYTES - WORD_BYTES;
+/// Bytes of the record of a conditional branch that names its site.
+pub const NAMED_BYTES: usize = 5;
+/// Bytes of the record of a call of the system.
+pub const MARK_BYTES: usize = BEFORE_BYTES + 36;
+/// Bytes ahead of a region that its first mark repeats: no record but a mark's is longer.
+pub const BEFORE_BYTES: usize = TARGET_BYTES;
+/// Where no record is.
+pub const FREE: u8 = 0xff;
 
-/// What happened, the lower 8 bits of a record's word.
+/// A record's word.
+pub const fn word(site: u32, outcome: u32) -> u32 {
+    outcome << 24 | site
+}
+
+/// A word's site.
+pub const fn site_of(word: u32) -> u32 {
+    word & 0xff_ffff
+}
+
+/// What a word says of it.
+pub const fn outcome_of(word: u32) -> u32 {
+    word >> 24
+}
+
+/// What happened: a conditional branch's byte, or the upper 8 bits of a record's word.
 pub mod outcome {
     /// A conditional branch was not taken.
     pub const NOT_TAKEN: u32 = 0;
@@ -34,6 +61,8 @@ pub mod outcome {
     pub const SYSTEM_CALL: u32 = 4;
     /// Control came by.
     pub const PASSED: u32 = 8;
+    /// A conditional branch that names its site; whether it was taken is in the byte ahead.
+    pub const NAMED: u32 = 16;
 }
 
 /// What a place of the table is, the lower 8 bits of its word; the upper 24 are the site's number.
@@ -42,7 +71,7 @@ pub mod outcome {
 pub enum SiteKind {
     /// A place that control may come to: a label, or behind a call.
     Point = 0,
-    /// A conditional branch.
+    /// A conditional branch, whose record is its outcome alone.
     Conditional = 1,
     /// An indirect jump or call.
     Indirect = 2,
@@ -54,6 +83,10 @@ pub enum SiteKind {
     Anchor = 5,
     /// A place that control may come to from code without records.
     Passage = 6,
+    /// A conditional branch whose record names it.
+    Named = 7,
+    /// A return without a record: to where its function was called from.
+    Quiet = 8,
 }
 
 impl SiteKind {
@@ -61,22 +94,22 @@ impl SiteKind {
     pub const MAX_SITES: u32 = 1 << 24;
 
     fn of(word: u64) -> Option<SiteKind> {
-        use SiteKind::{Anchor, Conditional, Indirect, Passage, Point, Return, SystemCall};
-        [Point, Conditional, Indirect, Return, SystemCall, Anchor, Passage]
+        use SiteKind::{Anchor, Conditional, Indirect, Named, Passage, Point, Quiet, Return, SystemCall};
+        [Point, Conditional, Indirect, Return, SystemCall, Anchor, Passage, Named, Quiet]
             .into_iter()
             .find(|kind| *kind as u64 == word & 0xff)
     }
 }
 
-/// What the mark of a call of the system says.
+/// What the record of a call of the system says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkRecord {
-    /// Where the last branch before it went, if that is what its word says.
-    pub last_target: u64,
+    /// What was logged ahead of the region, its end last.
+    pub before: [u8; BEFORE_BYTES],
     /// The address of the anchor in the process.
     pub anchor: u64,
-    /// The word of the last branch before it; 0: not known.
-    pub last: u32,
+    /// Bytes of the stream ahead of this record: a stream that lost one does not fit.
+    pub position: u64,
     /// 0 no mark of the harness, 1 a region begins, 2 ends.
     pub what: u32,
     /// Index of the variant.
@@ -90,20 +123,32 @@ pub struct MarkRecord {
 }
 
 impl MarkRecord {
-    /// From its words.
-    pub fn from_words(words: &[u32; MARK_WORDS]) -> MarkRecord {
-        let wide = |at: usize| u64::from(words[at]) | u64::from(words[at + 1]) << 32;
+    /// From its bytes.
+    pub fn from_bytes(bytes: &[u8; MARK_BYTES]) -> MarkRecord {
+        let wide =
+            |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| bytes[BEFORE_BYTES + at + byte]));
+        let narrow = |at: usize| word_at(bytes, BEFORE_BYTES + at);
         MarkRecord {
-            last_target: wide(0),
-            anchor: wide(2),
-            last: words[4],
-            what: words[5],
-            variant: words[6],
-            input: words[7],
-            pass: words[8],
-            word: words[9],
+            before: std::array::from_fn(|byte| bytes[byte]),
+            anchor: wide(0),
+            position: wide(8),
+            what: narrow(16),
+            variant: narrow(20),
+            input: narrow(24),
+            pass: narrow(28),
+            word: narrow(32),
         }
     }
+}
+
+/// The word at this place.
+pub fn word_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]))
+}
+
+/// Where an indirect branch or return went, the beginning of its record.
+pub fn target_of(record: &[u8; TARGET_BYTES]) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|byte| record[byte]))
 }
 
 /// One line of the table, of both programs.
@@ -232,17 +277,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_is_read_from_its_words() {
-        let words: [u32; MARK_WORDS] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
-        let mark = MarkRecord::from_words(&words);
-        assert_eq!((mark.last_target, mark.anchor, mark.last, mark.what), (2 << 32 | 1, 4 << 32 | 3, 5, 6));
-        assert_eq!((mark.variant, mark.input, mark.pass, mark.word), (7, 8, 9, 10));
+    fn a_mark_is_read_from_its_bytes() {
+        let bytes: [u8; MARK_BYTES] = std::array::from_fn(|at| at as u8 + 1);
+        let mark = MarkRecord::from_bytes(&bytes);
+        assert_eq!(mark.before, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+        assert_eq!((mark.anchor, mark.position), (0x1413_1211_100f_0e0d, 0x1c1b_1a19_1817_1615));
+        assert_eq!((mark.what, mark.variant, mark.input), (0x201f_1e1d, 0x2423_2221, 0x2827_2625));
+        assert_eq!((mark.pass, mark.word), (0x2c2b_2a29, 0x302f_2e2d));
+    }
+
+    #[test]
+    fn a_word_is_a_site_and_what_happened() {
+        let own = word(0xab_cdef, outcome::WENT);
+        assert_eq!((own, site_of(own), outcome_of(own)), (0x02ab_cdef, 0xab_cdef, outcome::WENT));
+        assert_eq!(word_at(&own.to_le_bytes(), 0), own);
     }
 
     #[test]
     fn kinds_are_the_lower_bits_of_a_word() {
         assert_eq!(SiteKind::of(7 << 8 | 3), Some(SiteKind::Return));
-        assert_eq!(SiteKind::of(7), None);
+        assert_eq!(SiteKind::of(99), None);
     }
 
     #[test]

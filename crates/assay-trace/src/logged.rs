@@ -1,24 +1,24 @@
 //! What did an instrumented program execute? Its branches as the processor executes them, handed on as the emulator's are.
 //!
 //! Method: the program logs the outcome of each conditional branch and where each indirect one went (assay-pure,
-//! `outcomes`); here the code of the measured program is walked along these outcomes ([`replay`]), so that addresses,
-//! direct jumps and calls, and numbers of instructions are those of the measured program. Each record names its site: a log
-//! that does not fit the code ends the count, it is never bent. Limits: regions of the harness and the main thread only; code that
-//! was not instrumented (the C library) ends the count with its name; whole programs are followed by [`streams`]. Checked: `assay/tests/instrument.rs` compares every
-//! branch with the emulator's.
+//! `outcomes`) into shared memory ([`areas`]); here the code of the measured program is walked along these outcomes ([`replay`]), so
+//! that addresses, direct jumps and calls, and numbers of instructions are those of the measured program. Records of indirect branches,
+//! returns and marks name their site, and marks their place in the log: a log that does not fit the code ends the count, it is never
+//! bent. Limits: regions of the harness and the main thread only; code that was not instrumented (the C library) ends the count with its
+//! name; whole programs are followed by [`streams`]. Checked: `assay/tests/instrument.rs` compares every branch with the emulator's.
 
+pub mod areas;
 mod replay;
 pub mod streams;
 
 use crate::{Blame, Observer, TraceRefusal};
-use assay_linux::pipe;
+use areas::Areas;
 use assay_linux::private::PrivateFolder;
 use assay_linux::shared;
-use assay_pure::outcomes::{PIPE_VARIABLE, PairedTable};
+use assay_pure::outcomes::{PairedTable, STREAMS_VARIABLE};
 use replay::Replay;
-use std::fs::File;
-use std::io::{ErrorKind, Read as _};
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -26,9 +26,9 @@ use std::time::Duration;
 
 /// The address that stands for all code without records. Nothing is mapped there.
 pub const OTHER_CODE: u64 = 0x1000;
-/// What is read at once, bytes: what the pipe holds.
-const PIECE: usize = 1 << 20;
-/// How long the reader sleeps where the pipe is empty.
+/// The room that streams should have, bytes.
+const ROOM: u64 = 64 << 20;
+/// How long the reader sleeps where no area is full.
 const NAP: Duration = Duration::from_micros(200);
 /// What the session's folder is called, before the lab's process id.
 const PREFIX: &str = "assay-log-";
@@ -38,33 +38,29 @@ const PREFIX: &str = "assay-log-";
 /// The caller starts the program with [`LogSession::variable`] in its environment. When it has ended,
 /// [`LogSession::finish`] gives what was seen.
 pub struct LogSession<O: Observer> {
-    path: PathBuf,
     ended: Arc<AtomicBool>,
     reader: JoinHandle<(O, Result<(), String>)>,
-    _folder: PrivateFolder,
+    folder: PrivateFolder,
 }
 
 impl<O: Observer> LogSession<O> {
-    /// Reads the measured program's code and makes the pipe. `observer` is handed branches ([`Observer::branches`]) and marks.
+    /// Reads the measured program's code and makes the log's folder. `observer` is handed branches ([`Observer::branches`]) and marks.
     ///
     /// # Errors
-    /// The program cannot be read, or the pipe not be made.
+    /// The program cannot be read, or the folder not be made.
     pub fn open(plain: &Path, table: &PairedTable, observer: O) -> Result<LogSession<O>, TraceRefusal> {
         let elf = std::fs::read(plain).map_err(|error| refusal(format!("{}: {error}", plain.display())))?;
         let replay = Replay::new(&elf, table).map_err(refusal)?;
-        let cannot = |error: std::io::Error| refusal(format!("no pipe to the program can be made: {error}"));
-        let folder = PrivateFolder::new(&shared::folder(0), PREFIX).map_err(cannot)?;
-        let path = folder.path().join("log");
-        let pipe = pipe::named(&path).map_err(cannot)?;
+        let folder = folder()?;
         let ended = Arc::new(AtomicBool::new(false));
-        let over = Arc::clone(&ended);
-        let reader = std::thread::spawn(move || read(pipe, replay, observer, &over));
-        Ok(LogSession { path, ended, reader, _folder: folder })
+        let (over, path) = (Arc::clone(&ended), folder.path().to_owned());
+        let reader = std::thread::spawn(move || read(&path, replay, observer, &over));
+        Ok(LogSession { ended, reader, folder })
     }
 
     /// A variable that the program must have in its environment, and its value.
     pub fn variable(&self) -> (String, String) {
-        (PIPE_VARIABLE.to_owned(), self.path.display().to_string())
+        (STREAMS_VARIABLE.to_owned(), self.folder.path().display().to_string())
     }
 
     /// Reads the log of the program, which has ended, to its end. Returns the observer and, where the log could not be
@@ -79,51 +75,47 @@ fn refusal(reason: String) -> TraceRefusal {
     TraceRefusal { blame: Blame::Machine, reason, remedy: None }
 }
 
+/// A folder for the files of streams.
+fn folder() -> Result<PrivateFolder, TraceRefusal> {
+    let cannot = |error: std::io::Error| refusal(format!("the log cannot be made: {error}"));
+    PrivateFolder::new(&shared::folder(ROOM), PREFIX).map_err(cannot)
+}
+
 /// The life of the reader. What cannot be followed is still read: the program must not wait for us.
 fn read<O: Observer>(
-    mut pipe: File,
+    folder: &Path,
     mut replay: Replay,
     mut observer: O,
     ended: &AtomicBool,
 ) -> (O, Result<(), String>) {
-    let mut bytes = vec![0_u8; PIECE];
-    // Bytes of a record that is not whole yet.
-    let mut kept = 0;
-    let mut words = Vec::with_capacity(PIECE / 4);
+    let mut seen = HashSet::new();
+    let mut stream: Option<Areas> = None;
+    let mut bytes = Vec::with_capacity(areas::AREA);
     let mut outcome = Ok(());
     loop {
-        // Asked before the pipe is found empty: what was written until then is there.
+        // Asked before it is looked: what was written until then is there.
         let over = ended.load(Ordering::SeqCst);
-        match pipe.read(&mut bytes[kept..]) {
-            Ok(length) if length > 0 => {
-                let whole = kept + length;
-                words.clear();
-                words.extend(
-                    bytes[..whole]
-                        .chunks_exact(4)
-                        .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])),
-                );
-                let done = match &outcome {
-                    Ok(()) => replay.follow(&words, &mut observer),
-                    Err(_) => Ok(words.len()),
-                };
-                let done = done.unwrap_or_else(|why| {
-                    outcome = Err(why);
-                    words.len()
-                });
-                bytes.copy_within(4 * done..whole, 0);
-                kept = whole - 4 * done;
+        for found in areas::discover(folder, &mut seen) {
+            match stream {
+                None => stream = Some(found),
+                // Of a program that it executes.
+                Some(_) => found.close(),
             }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) if error.kind() != ErrorKind::WouldBlock => {
-                return (observer, Err(format!("the program's log cannot be read: {error}")));
-            }
-            _ if over => break,
-            _ => std::thread::sleep(NAP),
+        }
+        if stream.as_mut().is_some_and(|areas| areas.take(&mut bytes)) {
+            outcome = outcome.and_then(|()| replay.follow(&bytes, &mut observer));
+        } else if over {
+            break;
+        } else {
+            std::thread::sleep(NAP);
         }
     }
-    if outcome.is_ok() && kept > 0 {
-        outcome = Err("the program's log ends in the midst of a record".to_owned());
+    if let Some(areas) = &mut stream {
+        areas.rest(&mut bytes);
+        outcome = outcome.and_then(|()| replay.follow(&bytes, &mut observer));
+        if areas.lost() {
+            outcome = outcome.and(Err("a handler of signals was executed in a region".to_owned()));
+        }
     }
     (observer, outcome)
 }

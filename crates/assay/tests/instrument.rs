@@ -38,6 +38,25 @@ impl Observer for Seen {
     }
 }
 
+/// Conditional branches between marks.
+#[derive(Default)]
+struct Conditionals {
+    open: bool,
+    count: u64,
+}
+
+impl Observer for Conditionals {
+    fn branches(&mut self, _: &[BranchSite], branches: &[Branch]) {
+        if self.open {
+            self.count += branches.iter().filter(|branch| branch.class().is_conditional()).count() as u64;
+        }
+    }
+
+    fn mark(&mut self, mark: TraceMark) {
+        self.open = matches!(mark, TraceMark::RegionBegins { .. });
+    }
+}
+
 /// gcc and clang, as far as they are here; none without the emulator.
 fn compilers() -> Vec<Compiler> {
     if !cfg!(target_arch = "x86_64") {
@@ -94,8 +113,11 @@ fn fixtures() -> PathBuf {
 }
 
 /// Runs the program that logs; no log if it needs more than `seconds`.
-fn logged(program: &LoggingProgram, seconds: Option<u64>) -> Option<(Seen, Result<(), String>)> {
-    let session = LogSession::open(&program.plain, &program.table, Seen::default()).expect("a session");
+fn logged<O: Observer + Default>(
+    program: &LoggingProgram,
+    seconds: Option<u64>,
+) -> Option<(O, Result<(), String>)> {
+    let session = LogSession::open(&program.plain, &program.table, O::default()).expect("a session");
     let (name, value) = session.variable();
     let mut command = Command::new(&program.logging);
     let mut child = command.env(name, value).stdout(Stdio::null()).spawn().expect("it starts");
@@ -141,7 +163,7 @@ fn compare(
     if seconds.is_some() && !ends_well(&program.plain, seconds) {
         return Ok(Compared::Slow);
     }
-    let Some((seen, followed)) = logged(&program, seconds) else { return Ok(Compared::Slow) };
+    let Some((seen, followed)) = logged::<Seen>(&program, seconds) else { return Ok(Compared::Slow) };
     followed?;
     let options =
         TraceOptions { plugin: Some(trace_fixtures::plugin().to_owned()), ..TraceOptions::default() };
@@ -200,11 +222,26 @@ fn functions_that_several_sources_define_are_known_by_the_copy_that_the_linker_k
 }
 
 #[test]
+fn a_full_area_of_the_log_is_met_whichever_register_has_the_pointer() {
+    for compiler in compilers() {
+        let store = tempfile::tempdir().expect("a store");
+        let program = build(&store, &["registers.c"], &compiler, &["-O2"]).expect("it is instrumented");
+        let (seen, followed) = logged::<Conditionals>(&program, None).expect("it ends");
+        followed.unwrap_or_else(|why| panic!("{}: {why}", compiler.name));
+        // Nine loops of 140,000 turns.
+        assert_eq!(seen.count, 9 * 2 * 140_000, "{}", compiler.name);
+    }
+}
+
+#[test]
 fn a_region_that_leaves_instrumented_code_is_not_counted() {
     for compiler in compilers() {
         let store = tempfile::tempdir().expect("a store");
         let program = build(&store, &["library.c"], &compiler, &["-O1"]).expect("it is instrumented");
-        let why = logged(&program, None).expect("it ends").1.expect_err("the C library is not instrumented");
+        let why = logged::<Seen>(&program, None)
+            .expect("it ends")
+            .1
+            .expect_err("the C library is not instrumented");
         assert!(why.contains("code that was not instrumented"), "{why}");
     }
 }

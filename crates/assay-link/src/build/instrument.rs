@@ -6,7 +6,15 @@
 //! reason, and who asked counts another way.
 
 mod entrances;
+mod functions;
+mod named;
+mod pointers;
+mod quiet;
+mod records;
+mod registers;
 mod rewrite;
+mod sections;
+mod spare;
 mod statements;
 
 use super::artifact::Artifact;
@@ -23,9 +31,19 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// What a whole instrumented program is linked with.
-const WHOLE: &str = concat!(include_str!("instrument/record.c"), include_str!("instrument/program.c"));
+const WHOLE: &str = concat!(
+    include_str!("instrument/record.c"),
+    include_str!("instrument/stream.c"),
+    include_str!("instrument/program.c")
+);
 /// What an instrumented program of regions is linked with.
-const LOG: &str = concat!(include_str!("instrument/record.c"), include_str!("instrument/log.c"));
+const LOG: &str = concat!(
+    include_str!("instrument/record.c"),
+    include_str!("instrument/stream.c"),
+    include_str!("instrument/log.c")
+);
+/// What both replace in the C library.
+pub const WRAPPED: [&str; 4] = ["sigaction", "signal", "sigprocmask", "pthread_sigmask"];
 
 /// What an instrumented program is linked with: its side of the log, in C.
 pub fn program_side(scope: Scope) -> &'static str {
@@ -68,6 +86,14 @@ struct InstrumentedBuild {
 const REWRITER: &str = concat!(
     include_str!("instrument.rs"),
     include_str!("instrument/rewrite.rs"),
+    include_str!("instrument/records.rs"),
+    include_str!("instrument/functions.rs"),
+    include_str!("instrument/named.rs"),
+    include_str!("instrument/pointers.rs"),
+    include_str!("instrument/quiet.rs"),
+    include_str!("instrument/registers.rs"),
+    include_str!("instrument/sections.rs"),
+    include_str!("instrument/spare.rs"),
     include_str!("instrument/statements.rs"),
     include_str!("instrument/entrances.rs")
 );
@@ -136,7 +162,8 @@ impl Work<'_> {
         let mut marked = objects.into_iter().collect::<Result<Vec<PathBuf>, String>>()?;
         let mut logging = marked.split_off(rewritten.len());
         logging.push(self.log()?);
-        let ((marked_hash, marked), (logging_hash, logging)) = (self.link(&marked)?, self.link(&logging)?);
+        let ((marked_hash, marked), (logging_hash, logging)) =
+            (self.link(&marked, &[])?, self.link(&logging, &WRAPPED)?);
         Ok((marked, logging, InstrumentedBuild { marked: marked_hash, logging: logging_hash }))
     }
 
@@ -196,9 +223,10 @@ impl Work<'_> {
     }
 
     /// A link's hash and bytes.
-    fn link(&self, objects: &[PathBuf]) -> Result<(String, Vec<u8>), String> {
+    fn link(&self, objects: &[PathBuf], wrapped: &[&str]) -> Result<(String, Vec<u8>), String> {
         let made = self.workshop.cache.unfinished("");
         let mut words = relink::command_of(self.recipe, objects);
+        words.extend(wrapped.iter().map(|name| format!("-Wl,--wrap={name}")));
         words.extend(["-o".into(), made.word()]);
         self.run(Stage::Link, "the instrumented program does not link", &words)?;
         self.workshop.cache.keep(&made, "artifacts", "elf").map_err(|error| self.stored(&error))
@@ -220,24 +248,31 @@ fn is_optimised(flags: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use outcomes::{MARK_WORDS, PIPE_VARIABLE, SiteKind, TARGET_WORDS, outcome};
+    use outcomes::{MARK_BYTES, STREAMS_VARIABLE, SiteKind, TARGET_BYTES, outcome};
 
     /// Both sides of the log are written apart; this is what they share.
     #[test]
     fn the_programs_side_of_the_log_writes_what_is_read() {
-        assert!(LOG.contains(&format!("name[] = \"{PIPE_VARIABLE}=\"")));
-        assert!(LOG.contains(&format!("at[{}] = word;", MARK_WORDS - 1)));
-        assert!(LOG.contains(&format!("at += {MARK_WORDS};")));
-        assert!(LOG.contains(&format!(".quad {}\\n", SiteKind::Anchor as u32)));
-        assert!(LOG.contains(outcomes::SECTION));
+        assert!(LOG.contains(&format!("name[] = \"{STREAMS_VARIABLE}=\"")));
+        // A mark's record: what came before, two wide numbers and five words.
+        assert_eq!(MARK_BYTES, TARGET_BYTES + 2 * 8 + 5 * 4);
+        assert!(
+            LOG.contains(&format!("    uint8_t before[{TARGET_BYTES}];\n    uint64_t anchor, position;\n"))
+        );
+        assert!(LOG.contains("    uint32_t what, variant, input, pass, word;\n"));
+        for side in [LOG, WHOLE] {
+            assert!(side.contains(&format!(".quad {}\\n", SiteKind::Anchor as u32)));
+            assert!(side.contains(outcomes::SECTION));
+            assert!(side.contains(&format!("#define ASSAY_FREE {:#x}\n", outcomes::FREE)));
+        }
         assert!(
             LOG.contains(&format!("#define ASSAY_LOG_MARK {:#x}\n", assay_pure::trace::channel::MARK_OPTION))
         );
         let code =
             rewrite("\tje f\n\tret\n\tsyscall\n", 1, Scope::Regions).expect("it can be instrumented").logging;
-        assert!(code.contains(&format!("leaq {}(%r11)", 4 * TARGET_WORDS)));
-        assert!(code.contains(&format!("${:#x}, 8(%r11)", 2 << 8 | outcome::WENT)));
-        assert!(code.contains(&format!("${:#x}, %ecx", 3 << 8 | outcome::SYSTEM_CALL)));
+        assert!(code.contains(&format!("leaq {TARGET_BYTES}(%r11)")));
+        assert!(code.contains(&format!("${:#x}, 8(%r11)", outcomes::word(2, outcome::WENT))));
+        assert!(code.contains(&format!("${:#x}, %ecx", outcomes::word(3, outcome::SYSTEM_CALL))));
     }
 
     #[test]

@@ -1,16 +1,22 @@
 //! The code of the measured program, walked along logged outcomes.
 //!
 //! Method: from where one site was left, code runs to the next site without a choice: a straight piece, with direct jumps and
-//! calls on its way. Such a stretch is decoded once. At its end a record says where to, and must name the site that is there.
+//! calls on its way. Such a stretch is decoded once. At its end a record says where to; one that names a site must name the one that
+//! is there, and a mark the number of bytes ahead of it.
 //! Of a whole program a stretch may also end where code without records begins ([`SiteKind::Point`]). Then the next record says where
 //! control came back: it is a passage, or the first one behind a call that is not returned from.
 
 mod elsewhere;
 mod stretch;
+#[cfg(test)]
+mod tests;
 
 use crate::logged::OTHER_CODE;
 use crate::{ClassCounts, Observer, TraceMark};
-use assay_pure::outcomes::{self, MARK_WORDS, MarkRecord, PairedTable, SiteKind, TARGET_WORDS, outcome};
+use assay_pure::outcomes::{
+    self, FREE, MARK_BYTES, MarkRecord, NAMED_BYTES, PairedTable, SiteKind, TARGET_BYTES, TARGET_WORD,
+    outcome, outcome_of, site_of, target_of, word_at,
+};
 use assay_pure::trace::{Branch, BranchClass, BranchKind, BranchSite};
 use std::collections::HashMap;
 use stretch::Stretch;
@@ -61,6 +67,10 @@ pub(super) struct Walk {
     pub(super) counts: ClassCounts,
     /// Added to an address of the logging program as linked.
     pub(super) moved: u64,
+    /// Bytes that were followed.
+    position: u64,
+    /// Returns without a record since the last one.
+    quiet: usize,
 }
 
 /// The walk.
@@ -98,6 +108,11 @@ impl Replay {
         let code = outcomes::code(elf)?;
         let code =
             code.into_iter().map(|(start, bytes)| CodePiece { start, bytes: bytes.to_vec() }).collect();
+        let base = if outcomes::is_position_independent(elf)? { BASE } else { 0 };
+        Ok(Replay::of_code(code, table, base))
+    }
+
+    fn of_code(code: Vec<CodePiece>, table: &PairedTable, base: u64) -> Replay {
         let (mut sites, mut numbered, mut places) = (HashMap::new(), HashMap::new(), HashMap::new());
         let (mut passages, mut passage_places) = (HashMap::new(), HashMap::new());
         for place in &table.places {
@@ -112,7 +127,7 @@ impl Replay {
                 numbered.insert(place.site, place.plain);
             }
         }
-        Ok(Replay {
+        Replay {
             code,
             sites,
             numbered,
@@ -121,14 +136,14 @@ impl Replay {
             passages,
             passage_places,
             whole: false,
-            base: if outcomes::is_position_independent(elf)? { BASE } else { 0 },
+            base,
             stretches: Vec::new(),
             known: HashMap::new(),
             branch_sites: Vec::new(),
             site_of: HashMap::new(),
             walk: Walk::default(),
             ended: (0, 0),
-        })
+        }
     }
 
     /// The same of a whole program.
@@ -163,54 +178,80 @@ impl Replay {
         self.anchor
     }
 
-    /// Follows whole records. Returns how many words they were.
+    /// Follows the records of an area.
     ///
     /// # Errors
     /// The log does not fit the code, or leads out of what was instrumented.
-    pub(super) fn follow(&mut self, words: &[u32], observer: &mut impl Observer) -> Result<usize, String> {
+    pub(super) fn follow(&mut self, bytes: &[u8], observer: &mut impl Observer) -> Result<(), String> {
+        let begins = self.walk.position;
         let mut done = 0;
         loop {
-            let left = &words[done..];
-            let Some(place) = self.walk.at else {
-                if self.whole {
-                    if left.is_empty() {
-                        break;
-                    }
-                    done += self.come_in(left)?;
+            self.walk.position = begins + done as u64;
+            let left = &bytes[done..];
+            if let Some(place) = self.walk.at
+                && self.moves_on(place)?
+            {
+                continue;
+            }
+            let used = match self.walk.at {
+                _ if left.is_empty() => break,
+                Some(place) => self.record(place, left, observer)?,
+                None if self.whole => {
+                    self.come_in(left)?;
                     continue;
                 }
-                let Some(record) = left.first_chunk::<MARK_WORDS>() else { break };
-                self.begin(&MarkRecord::from_words(record), observer)?;
-                done += MARK_WORDS;
-                continue;
+                None => self.begin(&MarkRecord::from_bytes(whole(left)?), observer)?,
             };
-            let kind = self.stretches[place.stretch as usize].kind;
-            if kind == SiteKind::Point {
-                self.leave(place);
-                continue;
-            }
-            let used = match kind {
-                SiteKind::Passage => self.passage(place, left)?,
-                SiteKind::Conditional => self.conditionals(place, left)?,
-                SiteKind::Indirect | SiteKind::Return => match left.first_chunk::<TARGET_WORDS>() {
-                    Some(record) => self.went(place, record)?,
-                    None => 0,
-                },
-                _ => match left.first_chunk::<MARK_WORDS>() {
-                    Some(record) => self.system_call(place, &MarkRecord::from_words(record), observer)?,
-                    None => 0,
-                },
-            };
-            if used == 0 {
-                break;
-            }
             done += used;
+            self.walk.quiet = 0;
             if self.walk.batch.len() >= BATCH {
                 self.hand_on(observer);
             }
         }
         self.hand_on(observer);
-        Ok(done)
+        Ok(())
+    }
+
+    /// Goes on where no record is needed to know whereto.
+    fn moves_on(&mut self, place: WalkPosition) -> Result<bool, String> {
+        match self.stretches[place.stretch as usize].kind {
+            SiteKind::Point => self.leave(place),
+            SiteKind::Quiet => self.quiet_return(place)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// A return to where the function was called from.
+    fn quiet_return(&mut self, place: WalkPosition) -> Result<(), String> {
+        let stretch = &self.stretches[place.stretch as usize];
+        let carry = pass(&mut self.walk, stretch, place.carry);
+        let pc = stretch.branch.pc - self.base;
+        let behind = self.walk.calls.pop();
+        let behind = behind.ok_or_else(|| format!("at {pc:#x} a function returns that was not called"))?;
+        self.walk.quiet += 1;
+        if self.walk.quiet > ENDLESS {
+            return Err(format!("at {pc:#x} code loops without a logged branch"));
+        }
+        self.walk.batch.push(stretch.branch.again(behind + self.base, true, carry));
+        self.walk.at = Some(WalkPosition { stretch: self.stretch(behind)?, carry: 0 });
+        Ok(())
+    }
+
+    /// The record of the site that the walk has come to, or several. Returns how many bytes they were.
+    fn record(
+        &mut self,
+        place: WalkPosition,
+        left: &[u8],
+        observer: &mut impl Observer,
+    ) -> Result<usize, String> {
+        match self.stretches[place.stretch as usize].kind {
+            SiteKind::Passage => self.passage(place, left),
+            SiteKind::Conditional => self.conditionals(place, left),
+            SiteKind::Named => self.named(place, whole(left)?),
+            SiteKind::Indirect | SiteKind::Return => self.went(place, whole(left)?),
+            _ => self.system_call(place, &MarkRecord::from_bytes(whole(left)?), observer),
+        }
     }
 
     fn hand_on(&mut self, observer: &mut impl Observer) {
@@ -228,40 +269,56 @@ impl Replay {
     }
 
     /// Conditional branches in a row, up to some thousand. Returns how many.
-    fn conditionals(&mut self, mut place: WalkPosition, words: &[u32]) -> Result<usize, String> {
+    fn conditionals(&mut self, mut place: WalkPosition, bytes: &[u8]) -> Result<usize, String> {
         let mut done = 0;
-        for &word in words.iter().take(BATCH) {
-            let stretch = &self.stretches[place.stretch as usize];
-            if stretch.kind != SiteKind::Conditional {
+        for &byte in bytes.iter().take(BATCH) {
+            if self.stretches[place.stretch as usize].kind != SiteKind::Conditional {
                 break;
             }
-            if word & !1 != stretch.word {
-                return Err(self.apart(place.stretch, word));
-            }
-            let taken = (word & outcome::TAKEN) as usize;
-            let carry = pass(&mut self.walk, stretch, place.carry);
-            // A branch to what follows it is taken either way, as a tracer sees it.
-            let seen = taken == 1 || stretch.ways[0] == stretch.ways[1];
-            self.walk.batch.push(stretch.branch.again(stretch.branch.target, seen, carry));
-            let mut next = stretch.next[taken];
-            if next == NONE {
-                next = self.stretch(stretch.ways[taken])?;
-                self.stretches[place.stretch as usize].next[taken] = next;
-            }
-            place = WalkPosition { stretch: next, carry: 0 };
+            place = self.conditional(place, byte)?;
             done += 1;
         }
         self.walk.at = Some(place);
         Ok(done)
     }
 
-    /// An indirect branch or a return.
-    fn went(&mut self, place: WalkPosition, record: &[u32; TARGET_WORDS]) -> Result<usize, String> {
+    /// A conditional branch of this outcome. Returns where it leads.
+    fn conditional(&mut self, place: WalkPosition, byte: u8) -> Result<WalkPosition, String> {
         let stretch = &self.stretches[place.stretch as usize];
-        if record[2] != stretch.word | outcome::WENT {
-            return Err(self.apart(place.stretch, record[2]));
+        if u32::from(byte) > outcome::TAKEN {
+            return Err(self.no_outcome(place.stretch, byte));
         }
-        let target = u64::from(record[0]) | u64::from(record[1]) << 32;
+        let taken = usize::from(byte);
+        let carry = pass(&mut self.walk, stretch, place.carry);
+        // A branch to what follows it is taken either way, as a tracer sees it.
+        let seen = taken == 1 || stretch.ways[0] == stretch.ways[1];
+        self.walk.batch.push(stretch.branch.again(stretch.branch.target, seen, carry));
+        let mut next = stretch.next[taken];
+        if next == NONE {
+            next = self.stretch(stretch.ways[taken])?;
+            self.stretches[place.stretch as usize].next[taken] = next;
+        }
+        Ok(WalkPosition { stretch: next, carry: 0 })
+    }
+
+    /// A conditional branch whose record names it.
+    fn named(&mut self, place: WalkPosition, record: &[u8; NAMED_BYTES]) -> Result<usize, String> {
+        let named = word_at(record, 1);
+        if named != self.stretches[place.stretch as usize].word(outcome::NAMED) {
+            return Err(self.apart(place.stretch, named));
+        }
+        self.walk.at = Some(self.conditional(place, record[0])?);
+        Ok(NAMED_BYTES)
+    }
+
+    /// An indirect branch or a return.
+    fn went(&mut self, place: WalkPosition, record: &[u8; TARGET_BYTES]) -> Result<usize, String> {
+        let stretch = &self.stretches[place.stretch as usize];
+        let named = word_at(record, TARGET_WORD);
+        if named != stretch.word(outcome::WENT) {
+            return Err(self.apart(place.stretch, named));
+        }
+        let target = target_of(record);
         let (mut known, mut next, mut address) = stretch.went;
         if known != target || next == NONE {
             let Some(found) = self.measured(target) else {
@@ -277,15 +334,13 @@ impl Replay {
         }
         let stretch = &self.stretches[place.stretch as usize];
         let carry = pass(&mut self.walk, stretch, place.carry);
-        if self.whole {
-            self.walk.called(stretch, address);
-        }
+        self.walk.called(stretch, address);
         // The linker may have made a direct call of it, whose target stays its own.
         let seen =
             if stretch.branch.class().is_indirect() { address + self.base } else { stretch.branch.target };
         self.walk.batch.push(stretch.branch.again(seen, true, carry));
         self.walk.at = Some(WalkPosition { stretch: next, carry: 0 });
-        Ok(TARGET_WORDS)
+        Ok(TARGET_BYTES)
     }
 
     /// A call of the system, which may be a mark.
@@ -296,9 +351,10 @@ impl Replay {
         observer: &mut impl Observer,
     ) -> Result<usize, String> {
         let stretch = &self.stretches[place.stretch as usize];
-        if record.word != stretch.word | outcome::SYSTEM_CALL {
+        if record.word != stretch.word(outcome::SYSTEM_CALL) {
             return Err(self.apart(place.stretch, record.word));
         }
+        self.walk.is_here(record)?;
         let (carry, behind) = (pass(&mut self.walk, stretch, place.carry), stretch.ways[0]);
         match record.what {
             1 => self.mark(begins(record), observer),
@@ -306,12 +362,12 @@ impl Replay {
                 self.mark(TraceMark::RegionEnds, observer);
                 self.walk.at = None;
                 self.ended = (behind, carry);
-                return Ok(MARK_WORDS);
+                return Ok(MARK_BYTES);
             }
             _ => {}
         }
         self.walk.at = Some(WalkPosition { stretch: self.stretch(behind)?, carry });
-        Ok(MARK_WORDS)
+        Ok(MARK_BYTES)
     }
 
     fn mark(&mut self, mark: TraceMark, observer: &mut impl Observer) {
@@ -321,45 +377,68 @@ impl Replay {
 
     /// A region begins. What was executed since the last branch before it belongs to the first branch in it, as in any
     /// stream; so the walk begins at that branch.
-    fn begin(&mut self, record: &MarkRecord, observer: &mut impl Observer) -> Result<(), String> {
+    fn begin(&mut self, record: &MarkRecord, observer: &mut impl Observer) -> Result<usize, String> {
         self.walk.moved = record.anchor.wrapping_sub(self.anchor);
-        let site = *self.numbered.get(&(record.word >> 8)).ok_or("its log lacks its start mark")?;
-        if record.what != 1 {
-            return Err("its log lacks its start mark".into());
+        let lacks = || "its log lacks its start mark".to_owned();
+        let site = *self.numbered.get(&site_of(record.word)).ok_or_else(lacks)?;
+        if record.what != 1 || outcome_of(record.word) != outcome::SYSTEM_CALL {
+            return Err(lacks());
         }
+        self.walk.is_here(record)?;
         let length = self.instruction(site)?.0;
         let behind = self.stretch(site + u64::from(length))?;
-        let carry = match record.last {
-            0 => 0,
-            last => self.carried(last, record)?,
-        };
+        let carry = self.carried(record)?;
+        self.walk.calls.clear();
         self.mark(begins(record), observer);
         self.walk.at = Some(WalkPosition { stretch: behind, carry });
-        Ok(())
+        Ok(MARK_BYTES)
     }
 
-    /// Instructions from the last branch before a mark to the mark's call, that included.
-    fn carried(&mut self, last: u32, record: &MarkRecord) -> Result<u32, String> {
+    /// Instructions from the last branch before a mark to the mark's call, that included. Branches that may be the last one
+    /// name themselves.
+    fn carried(&mut self, record: &MarkRecord) -> Result<u32, String> {
         let unknown = || "what came before a region's mark is not known".to_owned();
-        let site = *self.numbered.get(&(last >> 8)).ok_or_else(unknown)?;
+        if record.before[TARGET_BYTES - 1] == FREE {
+            // Nothing was logged.
+            return Ok(0);
+        }
+        let last = word_at(&record.before, TARGET_WORD);
+        let own = self.numbered.get(&site_of(last)).copied();
+        let own = own.map(|site| self.stretch(site)).transpose()?;
+        let ways = own.map(|own| self.stretches[own as usize].ways);
         let mut carry = 0;
-        let from = match last & 0xff {
+        let mut from = match outcome_of(last) {
             outcome::SYSTEM_CALL => {
                 carry = self.ended.1;
                 self.ended.0
             }
-            outcome::WENT => self.measured(record.last_target).ok_or_else(unknown)?,
-            taken => {
-                let own = self.stretch(site)?;
-                self.stretches[own as usize].ways[(taken & outcome::TAKEN) as usize]
+            outcome::WENT => self.measured(target_of(&record.before)).ok_or_else(unknown)?,
+            outcome::NAMED => {
+                ways.ok_or_else(unknown)?[usize::from(record.before[TARGET_BYTES - NAMED_BYTES] & 1)]
             }
+            _ => return Err(unknown()),
         };
-        let way = self.stretch(from)?;
-        let way = &self.stretches[way as usize];
-        if way.kind != SiteKind::SystemCall || way.word | outcome::SYSTEM_CALL != record.word {
-            return Err(unknown());
+        // Functions may have been called that log nothing.
+        let mut calls = Vec::new();
+        if let Some(own) = own.map(|own| &self.stretches[own as usize])
+            && own.branch.class().kind() == BranchKind::Call
+        {
+            calls.push(own.ways[0]);
         }
-        Ok(way.instructions + if way.passed.is_empty() { carry } else { 0 })
+        for _ in 0..ENDLESS {
+            let way = self.stretch(from)?;
+            let way = &self.stretches[way as usize];
+            calls.extend_from_slice(&way.calls);
+            if way.kind == SiteKind::Quiet {
+                from = calls.pop().ok_or_else(unknown)?;
+                carry = 0;
+            } else if way.kind == SiteKind::SystemCall && way.word(outcome::SYSTEM_CALL) == record.word {
+                return Ok(way.instructions + if way.passed.is_empty() { carry } else { 0 });
+            } else {
+                break;
+            }
+        }
+        Err(unknown())
     }
 
     /// Where an address of the running program lies in the measured one.
@@ -367,9 +446,14 @@ impl Replay {
         self.places.get(&address.wrapping_sub(self.walk.moved)).copied()
     }
 
-    fn apart(&self, stretch: u32, word: u32) -> String {
-        let expected = self.stretches[stretch as usize].word;
-        format!("its log does not fit its code: site {} where {} must be", word >> 8, expected >> 8)
+    fn apart(&self, stretch: u32, found: u32) -> String {
+        let expected = self.stretches[stretch as usize].number;
+        format!("its log does not fit its code: site {} where {expected} must be", site_of(found))
+    }
+
+    fn no_outcome(&self, stretch: u32, found: u8) -> String {
+        let expected = self.stretches[stretch as usize].number;
+        format!("its log does not fit its code: {found} where the outcome of site {expected} must be")
     }
 
     fn left_to(&self, stretch: u32, target: u64) -> String {
@@ -388,7 +472,16 @@ impl Walk {
         Walk { moved, counts, ..Walk::default() }
     }
 
-    /// Of a whole program: an indirect call is one that is not over, and a return ends the one that it leads behind.
+    /// No byte of the stream is missing ahead of this mark.
+    fn is_here(&self, record: &MarkRecord) -> Result<(), String> {
+        if record.position == self.position {
+            return Ok(());
+        }
+        let (has, here) = (record.position, self.position);
+        Err(format!("its log does not fit its code: {here} bytes were read ahead of a mark that has {has}"))
+    }
+
+    /// An indirect call is one that is not over, and a return ends the one that it leads behind.
     fn called(&mut self, stretch: &Stretch, address: u64) {
         if stretch.kind == SiteKind::Return {
             if let Some(depth) = self.calls.iter().rposition(|behind| *behind == address) {
@@ -398,6 +491,11 @@ impl Walk {
             self.calls.push(stretch.ways[0]);
         }
     }
+}
+
+/// The whole record that begins here.
+fn whole<const LENGTH: usize>(bytes: &[u8]) -> Result<&[u8; LENGTH], String> {
+    bytes.first_chunk().ok_or_else(|| "its log ends in the midst of a record".to_owned())
 }
 
 fn count(counts: &mut ClassCounts, branch: &Branch) {

@@ -1,58 +1,24 @@
 //! A whole instrumented program, run at native speed: a stream of records for each of its threads, read while it runs.
 //!
-//! Method: the program's side (`program.c` of assay-link) makes a file in the session's folder for each thread, and for each depth
-//! of handlers of signals in it. A file has a page of words ([`head`]) and two areas of records. A full area is read here and
-//! cleared, while the program fills the other; what is left when the command has ended is read up to the last word that is not 0.
+//! Method: the program makes a file of records for each thread, and for each depth of handlers of signals in it ([`areas`]).
 //! Each stream is walked by itself ([`Replay`]), and what comes of it has the form of a traced command.
 //! Limits: what has no records is not in it; programs that the command executes in a process's place are not either.
 //! Checked: `assay/tests/instrument/whole.rs` compares executions and outcomes of each site with the emulator's.
 
+use super::areas::{self, Areas};
 use super::replay::{Replay, Walk};
-use super::{NAP, PREFIX, refusal};
+use super::{NAP, folder, refusal};
 use crate::{
     MappedModule, Observer, ProcessTrace, ThreadTrace, Trace, TraceRefusal, TracedExit, program, session,
 };
-use assay_linux::private::PrivateFolder;
-use assay_linux::shared::{self, SharedMemory};
 use assay_linux::{family, wait};
-use assay_pure::outcomes::{self, PIPE_VARIABLE, PairedTable};
+use assay_pure::outcomes::{self, PairedTable, STREAMS_VARIABLE};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// Bytes of an area.
-pub const AREA: usize = 1 << 18;
-/// Bytes of the page of words, and of the one behind each area.
-pub const PAGE: usize = 4096;
-/// Of a stream's file.
-const SIZE: usize = PAGE + 2 * (AREA + PAGE);
-/// The room that streams should have, bytes.
-const ROOM: u64 = 64 << 20;
-/// A file that is whole has this word first.
-pub const MAGIC: u32 = 0x7073_7361;
-
-/// Offsets of the words of a stream's file.
-pub mod head {
-    /// [`super::MAGIC`].
-    pub const MAGIC: usize = 0;
-    /// The process.
-    pub const PROCESS: usize = 4;
-    /// The process that started it.
-    pub const PARENT: usize = 8;
-    /// The anchor's address, two words.
-    pub const ANCHOR: usize = 16;
-    /// Which area is written.
-    pub const CURRENT: usize = 24;
-    /// Nobody reads any more.
-    pub const CLOSED: usize = 28;
-    /// Words of each area that waits to be read.
-    pub const FULL: usize = 32;
-    /// Records were written over.
-    pub const LOST: usize = 40;
-}
 
 /// A program that logs all it executes, and what its log means.
 #[derive(Clone, Debug)]
@@ -69,7 +35,7 @@ pub struct InstrumentedProgram {
 
 /// One stream.
 struct Stream<O> {
-    shared: SharedMemory,
+    areas: Areas,
     process: u32,
     parent: u32,
     walk: Walk,
@@ -82,6 +48,8 @@ struct StreamReader<O, F> {
     replay: Replay,
     seen: HashSet<OsString>,
     streams: Vec<Stream<O>>,
+    /// Records of one area.
+    bytes: Vec<u8>,
     observer: F,
     wrong: Option<String>,
 }
@@ -100,8 +68,7 @@ pub fn run<O: Observer>(
         .map_err(|error| refusal(format!("{}: {error}", instrumented.plain.display())))?;
     let replay = Replay::of_program(&elf, &instrumented.table).map_err(refusal)?;
     let modules = modules(&elf, &instrumented.plain, replay.base()).map_err(refusal)?;
-    let cannot = |error: std::io::Error| refusal(format!("the log cannot be made: {error}"));
-    let folder = PrivateFolder::new(&shared::folder(ROOM), PREFIX).map_err(cannot)?;
+    let folder = folder()?;
     let ended = Arc::new(AtomicBool::new(false));
     let over = Arc::clone(&ended);
     let reader = StreamReader {
@@ -109,12 +76,13 @@ pub fn run<O: Observer>(
         replay,
         seen: HashSet::new(),
         streams: Vec::new(),
+        bytes: Vec::with_capacity(areas::AREA),
         observer,
         wrong: None,
     };
     let reader = std::thread::spawn(move || reader.read(&over));
     family::adopt_orphans();
-    let variables = [(PIPE_VARIABLE, folder.path().as_os_str())];
+    let variables = [(STREAMS_VARIABLE, folder.path().as_os_str())];
     let started = family::start_as(&instrumented.logging, command, &variables);
     let waited = started.and_then(|mut child| wait::wait_or_kill(&mut child, time_limit));
     ended.store(true, Ordering::SeqCst);
@@ -151,7 +119,7 @@ impl<O: Observer, F: FnMut() -> O> StreamReader<O, F> {
             }
         }
         for stream in 0..self.streams.len() {
-            self.streams[stream].shared.u32(head::CLOSED).store(1, Ordering::SeqCst);
+            self.streams[stream].areas.close();
             while self.serve(stream) {}
             self.rest(stream);
         }
@@ -160,90 +128,42 @@ impl<O: Observer, F: FnMut() -> O> StreamReader<O, F> {
 
     /// Takes over the files of new threads.
     fn discover(&mut self) {
-        let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
-        let names = entries.flatten().map(|entry| entry.file_name());
-        let is_stream = |name: &OsString| {
-            name.to_str().is_some_and(|name| name.starts_with(|c: char| c.is_ascii_digit()))
-        };
-        let mut new: Vec<OsString> =
-            names.filter(|name| is_stream(name) && !self.seen.contains(name)).collect();
-        // By process, and in it in the order of creation.
-        let key = |name: &OsString| {
-            let text = name.to_string_lossy().into_owned();
-            let mut parts = text.split('-').map(|part| part.parse::<u64>().unwrap_or(0));
-            (parts.next(), parts.next())
-        };
-        new.sort_by_key(key);
-        for name in new {
-            let path = self.folder.join(&name);
-            let Ok(shared) = SharedMemory::open(&path, SIZE) else { continue };
-            if shared.u32(head::MAGIC).load(Ordering::Acquire) != MAGIC {
-                continue;
-            }
-            // The mapping stays.
-            let _ = std::fs::remove_file(&path);
-            let word = |offset: usize| shared.u32(offset).load(Ordering::Relaxed);
-            let anchor = u64::from(word(head::ANCHOR)) | u64::from(word(head::ANCHOR + 4)) << 32;
-            let moved = anchor.wrapping_sub(self.replay.anchor());
-            let (process, parent) = (word(head::PROCESS), word(head::PARENT));
-            let walk = Walk::new(moved);
+        for areas in areas::discover(&self.folder, &mut self.seen) {
+            let walk = Walk::new(areas.anchor().wrapping_sub(self.replay.anchor()));
+            let (process, parent) = areas.processes();
             let observer = (self.observer)();
-            self.seen.insert(name);
-            self.streams.push(Stream { process, parent, walk, observer, shared });
+            self.streams.push(Stream { process, parent, walk, observer, areas });
         }
     }
 
     /// Reads a full area, if there is one.
     fn serve(&mut self, stream: usize) -> bool {
-        let shared = &self.streams[stream].shared;
-        let current = shared.u32(head::CURRENT).load(Ordering::Acquire) as usize & 1;
-        // The one that is not written was full first.
-        let full = [1 - current, current].into_iter().find_map(|area| {
-            let words = shared.u32(head::FULL + 4 * area).load(Ordering::Acquire) as usize;
-            (words > 0).then_some((area, words.min(AREA / 4)))
-        });
-        let Some((area, length)) = full else { return false };
-        self.follow(stream, area, length);
-        self.streams[stream].shared.u32(head::FULL + 4 * area).store(0, Ordering::Release);
-        true
+        let full = self.streams[stream].areas.take(&mut self.bytes);
+        if full {
+            self.follow(stream);
+        }
+        full
     }
 
     /// Reads what is left in the area that was written last.
     fn rest(&mut self, stream: usize) {
-        let shared = &self.streams[stream].shared;
-        let area = shared.u32(head::CURRENT).load(Ordering::Acquire) as usize & 1;
-        let words = shared.u32s(start(area), AREA / 4);
-        let length =
-            words.iter().rposition(|word| word.load(Ordering::Relaxed) != 0).map_or(0, |last| last + 1);
-        self.follow(stream, area, length);
-        if shared_lost(&self.streams[stream].shared) && self.wrong.is_none() {
+        self.streams[stream].areas.rest(&mut self.bytes);
+        self.follow(stream);
+        if self.streams[stream].areas.lost() && self.wrong.is_none() {
             self.wrong = Some("it leaves handlers of signals by jumps, which lost records".to_owned());
         }
     }
 
-    /// Follows the records of an area and clears it.
-    fn follow(&mut self, stream: usize, area: usize, length: usize) {
-        let Stream { shared, walk, observer, .. } = &mut self.streams[stream];
-        let words: Vec<u32> = shared
-            .u32s(start(area), length)
-            .iter()
-            .map(|word| {
-                let read = word.load(Ordering::Relaxed);
-                word.store(0, Ordering::Relaxed);
-                read
-            })
-            .collect();
+    /// Follows records of a stream.
+    fn follow(&mut self, stream: usize) {
         if self.wrong.is_some() {
             return;
         }
+        let Stream { walk, observer, .. } = &mut self.streams[stream];
         std::mem::swap(&mut self.replay.walk, walk);
-        let followed = self.replay.follow(&words, observer);
+        let followed = self.replay.follow(&self.bytes, observer);
         std::mem::swap(&mut self.replay.walk, walk);
-        match followed {
-            Ok(done) if done == words.len() => {}
-            Ok(_) => self.wrong = Some("its log ends in the midst of a record".to_owned()),
-            Err(why) => self.wrong = Some(why),
-        }
+        self.wrong = followed.err();
     }
 
     fn finish(
@@ -295,15 +215,6 @@ impl<O: Observer, F: FnMut() -> O> StreamReader<O, F> {
         first.notes.clone_from(&instrumented.notes);
         Ok(Trace { processes, emulator: String::new() })
     }
-}
-
-fn shared_lost(shared: &SharedMemory) -> bool {
-    shared.u32(head::LOST).load(Ordering::Relaxed) != 0
-}
-
-/// Where an area begins in the file.
-fn start(area: usize) -> usize {
-    PAGE + area * (AREA + PAGE)
 }
 
 /// Looks at what a command names: the file.

@@ -7,7 +7,8 @@ use assay_link::adopt::capture::{self, BuildAsked, InstrumentAsked};
 use assay_link::build::Scope;
 use assay_pure::outcomes::SiteKind;
 use assay_pure::trace::{Branch, BranchSite};
-use assay_trace::logged::streams::{self, AREA, InstrumentedProgram, MAGIC, PAGE};
+use assay_trace::logged::areas::{AREA, MAGIC, PAGE};
+use assay_trace::logged::streams::{self, InstrumentedProgram};
 use assay_trace::{Observer, Trace, TraceOptions};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -102,7 +103,7 @@ pub fn compare_built(command: &str, built: &InstrumentedProgram) -> Result<(u64,
         } else {
             0
         };
-    let kinds = [SiteKind::Conditional, SiteKind::Indirect, SiteKind::Return];
+    let kinds = [SiteKind::Conditional, SiteKind::Named, SiteKind::Indirect, SiteKind::Return];
     let sites = built.table.places.iter().filter(|place| kinds.contains(&place.kind));
     let mut all = 0;
     let mut different = BTreeMap::new();
@@ -256,14 +257,14 @@ fn what_was_compiled_before_has_no_records_and_that_is_said() {
 
 #[test]
 fn both_sides_of_a_stream_agree_on_its_layout() {
-    let side =
-        fs::read_to_string(trace_fixtures::root().join("crates/assay-link/src/build/instrument/program.c"));
-    let side = side.expect("it is there");
+    let folder = trace_fixtures::root().join("crates/assay-link/src/build/instrument");
+    let read = |name: &str| fs::read_to_string(folder.join(name)).expect("it is there");
+    let side = read("stream.c") + &read("program.c");
     for line in [
         format!("#define ASSAY_AREA_BYTES {AREA}L\n"),
         format!("#define ASSAY_PAGE {PAGE}L\n"),
         format!("#define ASSAY_MAGIC {MAGIC:#x}\n"),
-        format!("\"{}=\"", assay_pure::outcomes::PIPE_VARIABLE),
+        format!("\"{}=\"", assay_pure::outcomes::STREAMS_VARIABLE),
         format!(".quad {}\\n", SiteKind::Anchor as u32),
         assay_pure::outcomes::SECTION.to_owned(),
     ] {

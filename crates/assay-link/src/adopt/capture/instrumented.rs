@@ -10,7 +10,7 @@ use super::pairs::{Pair, PairSide, PairText, Pairs};
 use super::units::{UnitFound, UnitTexts};
 use super::words::{self, PartRole};
 use super::zig;
-use crate::build::{LoggingProgram, Scope, program_side};
+use crate::build::{LoggingProgram, Scope, WRAPPED, program_side};
 use assay_linux::tied::with_the_lab;
 use assay_pure::inputs::{digest, short_digest};
 use assay_pure::outcomes;
@@ -19,9 +19,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-
-/// What the program's side replaces in the C library.
-const WRAPPED: [&str; 4] = ["sigaction", "signal", "sigprocmask", "pthread_sigmask"];
 
 /// A link to be made again with records.
 #[derive(Clone, Copy, Debug)]
@@ -193,9 +190,7 @@ impl CapturedLink {
             let own = compiled_side(folder, asked.scope)?;
             let first = self.parts().first(PartRole::Input).map_or(words.own.len(), |part| part.word);
             words.own.insert(first, own.to_string_lossy().into_owned());
-            if asked.scope == Scope::Program {
-                words.ahead.extend(WRAPPED.map(|name| format!("--wrap={name}")));
-            }
+            words.ahead.extend(WRAPPED.map(|name| format!("--wrap={name}")));
         }
         let environment = [
             (PAIRS_VARIABLE, folder.join("pairs")),

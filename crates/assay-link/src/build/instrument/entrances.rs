@@ -32,6 +32,17 @@ pub fn is_condition(name: &str) -> bool {
     name.strip_prefix('j').is_some_and(|condition| CONDITIONS.contains(&condition))
 }
 
+/// What tells that control came back behind a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behind {
+    /// A record of its own.
+    Passage,
+    /// The record of a conditional branch, so many statements further.
+    Branch(usize),
+    /// The next record, or it is no call.
+    Known,
+}
+
 /// The entrances of one text.
 #[derive(Debug, Default)]
 pub struct Entrances {
@@ -79,22 +90,29 @@ impl Entrances {
         self.labels.contains(label)
     }
 
-    /// Whether it may come in behind this statement, and nothing but a record of ours can tell.
-    pub fn behind(&self, statement: &Statement<'_>, rest: &[Statement<'_>]) -> bool {
-        let Some(("call" | "callq", operands)) = statement.instruction() else { return false };
+    /// What tells that control came in behind this statement.
+    pub fn behind(&self, statement: &Statement<'_>, rest: &[Statement<'_>]) -> Behind {
+        let Some(("call" | "callq", operands)) = statement.instruction() else { return Behind::Known };
         let callee = operands.split('@').next().unwrap_or(operands).trim();
         if !self.own.contains(callee) {
-            return true;
+            return Behind::Passage;
         }
-        for next in rest {
-            match next.instruction() {
-                Some((name, _)) if is_condition(name) || name.starts_with("ret") => return false,
-                Some(("jmp" | "call" | "jmpq" | "callq", operands)) => return !operands.starts_with('*'),
-                _ if next.labels().iter().any(|label| self.at(label)) => return true,
+        for (further, next) in rest.iter().enumerate() {
+            if next.labels().iter().any(|label| self.at(label)) {
+                return Behind::Passage;
+            }
+            let Some((name, operands)) = next.instruction() else { continue };
+            match name.split(',').next().unwrap_or(name) {
+                name if name.starts_with("ret") => return Behind::Known,
+                name if is_condition(name) => return Behind::Branch(further),
+                "jmp" | "call" | "jmpq" | "callq" if operands.starts_with('*') => return Behind::Known,
+                name if name.starts_with('j') || name.starts_with("loop") || name.starts_with("call") => {
+                    return Behind::Passage;
+                }
                 _ => {}
             }
         }
-        true
+        Behind::Passage
     }
 }
 
@@ -104,7 +122,7 @@ fn is_direct(name: &str, operands: &str) -> bool {
 }
 
 /// What may be a symbol in these operands.
-fn symbols(operands: &str) -> impl Iterator<Item = &str> {
+pub fn symbols(operands: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c) || !c.is_ascii();
     let words = operands.split(move |c| !is_part(c)).map(|word| word.trim_start_matches('$'));
     words.filter(|word| word.starts_with(|c: char| !c.is_ascii_digit()))
@@ -133,17 +151,19 @@ mod tests {
 
     #[test]
     fn behind_a_call_a_record_is_needed_unless_the_next_one_tells() {
-        let needed = |text: &str| {
+        let of = |text: &str| {
             let statements = statements(text);
             let call =
                 statements.iter().position(|one| one.instruction().is_some_and(|(name, _)| name == "call"));
             let at = call.expect("there is a call");
             Entrances::of(&statements).behind(&statements[at], &statements[at + 1..])
         };
-        assert!(needed("f:\n\tcall g@PLT\n\tret\n"), "another text's");
-        assert!(!needed("g:\n\tcall g@PLT\n\tnop\n\tret\n"), "the return's record tells");
-        assert!(needed("g:\n\tcall g\n\tjmp .L1\n"), "the jump leads elsewhere");
-        assert!(needed("\t.weak g\ng:\n\tcall g\n\tret\n"), "another's may be taken");
-        assert!(needed("f:\n\tcall *%rax\n\tret\n"));
+        assert_eq!(of("f:\n\tcall g@PLT\n\tret\n"), Behind::Passage, "another text's");
+        assert_eq!(of("g:\n\tcall g@PLT\n\tnop\n\tret\n"), Behind::Known, "the return's record tells");
+        assert_eq!(of("g:\n\tcall g\n\tnop\n\tje g\n"), Behind::Branch(1), "the branch's can");
+        assert_eq!(of("g:\n\tcall g\n\tjmp .L1\n"), Behind::Passage, "the jump leads elsewhere");
+        assert_eq!(of("g:\n\tcall g\n\tjrcxz g\n"), Behind::Passage, "its record is its outcome alone");
+        assert_eq!(of("\t.weak g\ng:\n\tcall g\n\tret\n"), Behind::Passage, "another's may be taken");
+        assert_eq!(of("f:\n\tcall *%rax\n\tret\n"), Behind::Passage);
     }
 }

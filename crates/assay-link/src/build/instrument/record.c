@@ -1,4 +1,4 @@
-/* What every instrumented program is linked with, ahead of log.c or program.c. */
+/* What every instrumented program is linked with, ahead of stream.c and of log.c or program.c. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,9 @@ __attribute__((used)) static void *assay_fill(void *to, int value, size_t n)
 }
 __asm__(".set memcpy, assay_copy\n.set memset, assay_fill\n");
 
-/* Of each thread: where the next record goes, and what the record's code has taken out of its way. */
-__thread uint32_t *__assay_at;
-__thread uint64_t __assay_r11;
-__thread uint64_t __assay_r10;
+/* Of each thread: where the next record goes, and what the record's code has taken out of its way. Nothing is ever mapped at the address
+ * that a new thread has: its first record meets no memory. */
+#define ASSAY_NOWHERE 0xa550
+__thread uint8_t *__assay_at = (uint8_t *)ASSAY_NOWHERE;
+__thread uint64_t __assay_kept;
+__thread uint64_t __assay_target;

@@ -1,19 +1,19 @@
 //! Assembly in which each branch leaves its outcome in a log, made from what gcc and clang write.
 //!
 //! Method: text to text, for x86-64 in AT&T's syntax. In front of each conditional branch, indirect jump, indirect call, return
-//! and call of the system goes code that appends a record (assay-pure, `outcomes`) behind a thread's pointer (`log.c`).
-//! It uses `mov`, `lea` and `set` only, so no flag changes; it keeps r11 and r10 in memory of the thread, not on the stack,
-//! so neither red zone nor unwinding tables are touched. The same text with labels and no code is what must be the
-//! measured program byte for byte: its table says where each site lies there.
+//! and call of the system goes code that appends a record (assay-pure, `outcomes`) behind a thread's pointer (`records`, `stream.c`).
+//! The same text with labels and no code is what must be the measured program byte for byte: its table says where each site lies there.
 //! Of a whole program ([`Scope::Program`]) control also comes back from code that has no records. Where it may come in
 //! (`entrances`) a record says that it did.
-//! Limits: what is refused says so ([`Unwritable`]); a signal handler that interrupts a record loses r11, so the program's side
-//! must keep it (`program.c` does, `log.c` does not).
+//! Limits: what is refused says so ([`Unwritable`]).
 //! Checked: against the emulator's branches, one by one, in `assay/tests/instrument.rs`.
 
-use super::entrances::{self, Entrances};
+use super::entrances::{self, Behind, Entrances};
+use super::named::NamedBranches;
+use super::pointers::{PlannedPointer, Pointers};
+use super::sections::Sections;
 use super::statements::{Statement, repeated, statements};
-use assay_pure::outcomes::{SECTION, SiteKind, outcome};
+use assay_pure::outcomes::{self, SECTION, SiteKind, outcome};
 use std::fmt::Write as _;
 
 /// A text that cannot be instrumented.
@@ -60,6 +60,11 @@ pub enum Scope {
 pub fn rewrite(text: &str, first: u32, scope: Scope) -> Result<Rewritten, Unwritable> {
     let statements = repeated(statements(text));
     let entrances = (scope == Scope::Program).then(|| Entrances::of(&statements));
+    let named = match &entrances {
+        Some(entrances) => NamedBranches::of_program(&statements, entrances),
+        None => NamedBranches::of_regions(&statements),
+    };
+    let pointers = Pointers::of(&statements, scope);
     let mut writer = Writer {
         marked: String::with_capacity(2 * text.len()),
         logging: String::with_capacity(3 * text.len()),
@@ -69,7 +74,9 @@ pub fn rewrite(text: &str, first: u32, scope: Scope) -> Result<Rewritten, Unwrit
         first,
         sections: Sections::default(),
         entrances,
+        is_named: false,
         pending: false,
+        planned: Pointers::IN_MEMORY,
     };
     let mut prefix = String::new();
     for (at, statement) in statements.iter().enumerate() {
@@ -85,6 +92,8 @@ pub fn rewrite(text: &str, first: u32, scope: Scope) -> Result<Rewritten, Unwrit
         if writer.next_site >= SiteKind::MAX_SITES {
             return Err(refuse("there are more branches than a record can name"));
         }
+        writer.is_named = named.at(at);
+        writer.planned = pointers.at(at);
         writer.statement(&whole).map_err(refuse)?;
         writer.behind(&whole, &statements[at + 1..]);
     }
@@ -92,52 +101,6 @@ pub fn rewrite(text: &str, first: u32, scope: Scope) -> Result<Rewritten, Unwrit
     marked.push_str(&writer.table);
     logging.push_str(&writer.table);
     Ok(Rewritten { marked, logging, next_site: writer.next_site })
-}
-
-/// Whether code is what follows, and what followed before.
-struct Sections {
-    now: bool,
-    before: bool,
-    pushed: Vec<(bool, bool)>,
-}
-
-impl Default for Sections {
-    fn default() -> Self {
-        Self { now: true, before: true, pushed: Vec::new() }
-    }
-}
-
-impl Sections {
-    fn directive(&mut self, name: &str, rest: &str) {
-        match name {
-            ".text" => self.enter(true),
-            ".data" | ".bss" => self.enter(false),
-            ".section" => self.enter(is_code(rest)),
-            ".pushsection" => {
-                self.pushed.push((self.now, self.before));
-                self.enter(is_code(rest));
-            }
-            ".popsection" => {
-                (self.now, self.before) = self.pushed.pop().unwrap_or((self.now, self.before));
-            }
-            ".previous" => std::mem::swap(&mut self.now, &mut self.before),
-            _ => {}
-        }
-    }
-
-    fn enter(&mut self, code: bool) {
-        self.before = std::mem::replace(&mut self.now, code);
-    }
-}
-
-/// Whether a section of these words holds code.
-fn is_code(words: &str) -> bool {
-    let mut parts = words.split(',').map(str::trim);
-    let name = parts.next().unwrap_or_default().trim_matches('"');
-    match parts.next() {
-        Some(flags) => flags.contains('x'),
-        None => name.starts_with(".text") || name == ".init" || name == ".fini",
-    }
 }
 
 struct Writer {
@@ -150,8 +113,12 @@ struct Writer {
     sections: Sections,
     /// Where control may come in from other code; of regions nothing.
     entrances: Option<Entrances>,
-    /// It may come in ahead of the next instruction.
+    /// Whether the statement, if it is a conditional branch, names itself in its record.
+    is_named: bool,
+    /// Control may come in ahead of the next instruction.
     pending: bool,
+    /// Where the pointer to the next record is, at the statement.
+    planned: PlannedPointer,
 }
 
 /// Branches that test a register, and reach 127 bytes.
@@ -162,17 +129,20 @@ impl Writer {
     fn statement(&mut self, statement: &Statement<'_>) -> Result<(), &'static str> {
         for label in statement.labels() {
             self.both(&format!("{label}:\n"));
-            if self.sections.now {
+            if self.sections.is_code() {
                 self.point();
                 self.pending |= self.entrances.as_ref().is_some_and(|entrances| entrances.at(label));
             }
+        }
+        if self.planned.arrives {
+            self.logging.push_str(&self.planned.pointer.fetched());
         }
         let text = statement.body();
         let Some((name, operands)) = statement.instruction() else { return Ok(()) };
         if name.starts_with('.') {
             refused_directive(name, operands, self.entrances.is_some())?;
             self.sections.directive(name, operands);
-            if self.sections.now && (name.starts_with(".p2align") || name.ends_with("align")) {
+            if self.sections.is_code() && (name.starts_with(".p2align") || name.ends_with("align")) {
                 // Padding may be needed in one text and not in the other: places before and behind it must stay two.
                 self.logging.push_str("\tnop\n");
             }
@@ -182,6 +152,14 @@ impl Writer {
         if std::mem::take(&mut self.pending) {
             self.passage();
         }
+        self.instruction(text, name, operands)?;
+        if self.planned.returns {
+            self.logging.push_str(&self.planned.pointer.fetched());
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, text: &str, name: &str, operands: &str) -> Result<(), &'static str> {
         let base = name.split(',').next().unwrap_or(name);
         if matches!(operands.trim_start_matches('*').as_bytes(), [b'.', b'+' | b'-' | b' ', ..])
             && base.starts_with(['j', 'c', 'l'])
@@ -202,17 +180,23 @@ impl Writer {
                 Ok(())
             }
             "call" | "callq" => {
+                self.leave();
                 self.both(&format!("{text}\n"));
                 self.point();
                 Ok(())
             }
+            "ret" | "retq" if self.planned.is_quiet => {
+                let site = self.site(SiteKind::Quiet);
+                self.original(site, text);
+                Ok(())
+            }
             "ret" | "retq" => {
-                let word = self.site(SiteKind::Return);
-                self.departure("(%rsp)", word, text);
+                self.departure(SiteKind::Return, "(%rsp)", text);
                 Ok(())
             }
             // What is called may come back in another process or thread.
             "syscall" if self.entrances.is_some() => {
+                self.leave();
                 self.both(&format!("{text}\n"));
                 self.point();
                 self.pending = true;
@@ -227,28 +211,31 @@ impl Writer {
                 Err("a way to branch that is not instrumented")
             }
             _ => {
+                self.leave();
                 self.both(&format!("{text}\n"));
                 Ok(())
             }
         }
     }
 
+    /// Ahead of an instruction that may go where the pointer is looked for in memory.
+    fn leave(&mut self) {
+        if self.planned.leaves {
+            self.logging.push_str(&self.planned.pointer.put_back());
+        }
+    }
+
     /// Behind a call, where what was called may have left to other code.
     fn behind(&mut self, call: &Statement<'_>, rest: &[Statement<'_>]) {
-        if self.sections.now {
-            self.pending |= self.entrances.as_ref().is_some_and(|entrances| entrances.behind(call, rest));
-        }
+        let Some(entrances) = self.entrances.as_ref().filter(|_| self.sections.is_code()) else { return };
+        self.pending |= entrances.behind(call, rest) == Behind::Passage;
     }
 
     /// Control came by here.
     fn passage(&mut self) {
-        let word = self.site(SiteKind::Passage);
-        let _ = write!(
-            self.logging,
-            "{SAVE}\tmovl $0x{:x}, (%r11)\n\tleaq 4(%r11), %r11\n{RESTORE}",
-            word | outcome::PASSED
-        );
-        self.both(&format!(".Lassay_s{word}:\n"));
+        let site = self.site(SiteKind::Passage);
+        self.logging.push_str(&self.planned.pointer.passage(outcomes::word(site, outcome::PASSED)));
+        self.both(&format!(".Lassay_s{site}:\n"));
     }
 
     fn both(&mut self, text: &str) {
@@ -271,46 +258,46 @@ impl Writer {
         let _ = writeln!(self.table, "\t.quad {label}\n\t.quad {}", SiteKind::Point as u32);
     }
 
-    /// A site's number, in the form of its record; its line of the table. The label comes with [`Writer::original`].
+    /// A site's number; its line of the table. The label comes with [`Writer::original`].
     fn site(&mut self, kind: SiteKind) -> u32 {
-        let word = self.next_site << 8;
+        let site = self.next_site;
         self.next_site += 1;
-        let _ = writeln!(self.table, "\t.quad .Lassay_s{word}\n\t.quad {}", word | kind as u32);
-        word
+        let _ = writeln!(self.table, "\t.quad .Lassay_s{site}\n\t.quad {}", site << 8 | kind as u32);
+        site
     }
 
     /// The instruction itself at its label.
-    fn original(&mut self, word: u32, text: &str) {
-        self.both(&format!(".Lassay_s{word}:\n{text}\n"));
+    fn original(&mut self, site: u32, text: &str) {
+        self.both(&format!(".Lassay_s{site}:\n{text}\n"));
     }
 
     fn conditional(&mut self, text: &str, condition: &str) -> Result<(), &'static str> {
-        let word = self.site(SiteKind::Conditional);
-        let _ = write!(
-            self.logging,
-            "{SAVE}\tmovl $0x{word:x}, (%r11)\n\tset{condition} (%r11)\n\tleaq 4(%r11), %r11\n{RESTORE}"
-        );
-        self.original(word, text);
+        let kind = if self.is_named { SiteKind::Named } else { SiteKind::Conditional };
+        let site = self.site(kind);
+        let record = match kind {
+            SiteKind::Named => self.planned.pointer.named(condition, outcomes::word(site, outcome::NAMED)),
+            _ => self.planned.pointer.condition(condition),
+        };
+        self.logging.push_str(&record);
+        self.leave();
+        self.original(site, text);
         Ok(())
     }
 
     /// What reaches 127 bytes goes over its record by a jump of ours, and from there where it wants.
     fn short(&mut self, text: &str, target: &str) -> Result<(), &'static str> {
-        let word = self.site(SiteKind::Conditional);
-        let _ = write!(self.marked, ".Lassay_s{word}:\n{text}\n");
+        let site = self.site(SiteKind::Conditional);
+        let _ = write!(self.marked, ".Lassay_s{site}:\n{text}\n");
         let branch = text
             .strip_suffix(target)
             .ok_or("its target is not at its end, which is not instrumented")?
             .trim_end();
-        let record = |taken: u32| {
-            format!("{SAVE}\tmovl $0x{:x}, (%r11)\n\tleaq 4(%r11), %r11\n{RESTORE}", word | taken)
-        };
         let _ = write!(
             self.logging,
-            ".Lassay_s{word}:\n{branch} .Lassay_t{word}\n{}\tjmp .Lassay_n{word}\n.Lassay_t{word}:\n{}\tjmp {target}\n\
-             .Lassay_n{word}:\n",
-            record(0),
-            record(1)
+            ".Lassay_s{site}:\n{branch} .Lassay_t{site}\n{}\tjmp .Lassay_n{site}\n.Lassay_t{site}:\n{}\tjmp {target}\n\
+             .Lassay_n{site}:\n",
+            self.planned.pointer.outcome(outcome::NOT_TAKEN),
+            self.planned.pointer.outcome(outcome::TAKEN)
         );
         Ok(())
     }
@@ -319,35 +306,29 @@ impl Writer {
         if operands.contains("__tls_get_addr") {
             return Err("the linker knows this sequence only as it is");
         }
-        let word = self.site(SiteKind::Indirect);
-        self.departure(operands.trim_start_matches('*').trim(), word, text);
+        self.departure(SiteKind::Indirect, operands.trim_start_matches('*').trim(), text);
         Ok(())
     }
 
-    /// The record's last word comes first: where that has room, the rest has.
-    fn departure(&mut self, operand: &str, word: u32, text: &str) {
-        let _ = write!(
-            self.logging,
-            "\tmovq %r10, %fs:__assay_r10@tpoff\n\tmovq {operand}, %r10\n{SAVE}\tmovl $0x{:x}, 8(%r11)\n\
-             \tmovq %r10, (%r11)\n\tleaq 12(%r11), %r11\n{RESTORE}\tmovq %fs:__assay_r10@tpoff, %r10\n",
-            word | 2
-        );
-        self.original(word, text);
+    fn departure(&mut self, kind: SiteKind, operand: &str, text: &str) {
+        let site = self.site(kind);
+        let word = outcomes::word(site, outcome::WENT);
+        self.logging.push_str(&self.planned.pointer.departure(operand, word, self.planned.spare));
+        self.leave();
+        self.original(site, text);
     }
 
     fn system_call(&mut self, text: &str) {
-        let word = self.site(SiteKind::SystemCall);
+        let site = self.site(SiteKind::SystemCall);
+        self.leave();
         let _ = write!(
             self.logging,
-            "\tleaq -128(%rsp), %rsp\n\tmovl $0x{:x}, %ecx\n\tcall __assay_system_call\n\tleaq 128(%rsp), %rsp\n",
-            word | 4
+            "\tleaq -128(%rsp), %rsp\n\tmovl ${:#x}, %ecx\n\tcall __assay_system_call\n\tleaq 128(%rsp), %rsp\n",
+            outcomes::word(site, outcome::SYSTEM_CALL)
         );
-        self.original(word, text);
+        self.original(site, text);
     }
 }
-
-const SAVE: &str = "\tmovq %r11, %fs:__assay_r11@tpoff\n\tmovq %fs:__assay_at@tpoff, %r11\n";
-const RESTORE: &str = "\tmovq %r11, %fs:__assay_at@tpoff\n\tmovq %fs:__assay_r11@tpoff, %r11\n";
 
 fn refused_directive(name: &str, operands: &str, whole: bool) -> Result<(), &'static str> {
     match name {
@@ -384,20 +365,25 @@ mod tests {
     }
 
     #[test]
-    fn a_conditional_branch_stores_its_site_and_condition_and_touches_no_flag() {
+    fn a_conditional_branch_stores_its_condition_behind_the_pointer() {
         assert_eq!(
             added("\tjne\t.L3\n"),
             [
-                "movq %r11, %fs:__assay_r11@tpoff",
+                "movq %r11, %fs:__assay_kept@tpoff",
                 "movq %fs:__assay_at@tpoff, %r11",
-                "movl $0x100, (%r11)",
                 "setne (%r11)",
-                "leaq 4(%r11), %r11",
+                "leaq 1(%r11), %r11",
                 "movq %r11, %fs:__assay_at@tpoff",
-                "movq %fs:__assay_r11@tpoff, %r11",
+                "movq %fs:__assay_kept@tpoff, %r11",
                 "jne\t.L3"
             ]
         );
+    }
+
+    #[test]
+    fn a_branch_that_leads_to_a_mark_names_itself() {
+        let lines = added("\tjne\t.L3\n\tsyscall\n");
+        assert!(lines.contains(&"movl $0x10000001, 1(%r11)".to_owned()), "{lines:?}");
     }
 
     #[test]
@@ -438,16 +424,7 @@ mod tests {
         let returning = (6 << 8 | SiteKind::Return as u32).to_string();
         assert_eq!(
             words,
-            [
-                ".Lassay_5_1",
-                "0",
-                ".Lassay_s1280",
-                &conditional,
-                ".Lassay_5_2",
-                "0",
-                ".Lassay_s1536",
-                &returning
-            ]
+            [".Lassay_5_1", "0", ".Lassay_s5", &conditional, ".Lassay_5_2", "0", ".Lassay_s6", &returning]
         );
         assert_eq!(both.next_site, 7);
     }
@@ -485,24 +462,10 @@ mod tests {
     }
 
     #[test]
-    fn an_indirect_target_is_read_before_any_register_changes() {
-        let lines = added("\tnotrack jmp\t*(%r11,%r10,8)\n");
-        assert_eq!(
-            lines[..3],
-            [
-                "movq %r10, %fs:__assay_r10@tpoff",
-                "movq (%r11,%r10,8), %r10",
-                "movq %r11, %fs:__assay_r11@tpoff"
-            ]
-        );
-        assert_eq!(lines.last().map(String::as_str), Some("notrack jmp\t*(%r11,%r10,8)"));
-    }
-
-    #[test]
     fn branches_that_reach_127_bytes_go_over_their_record() {
         let lines = added("\tjrcxz .L9\n");
-        assert_eq!(lines[0], "jrcxz .Lassay_t256");
-        assert!(lines.contains(&"jmp .L9".to_owned()) && lines.contains(&"movl $0x101, (%r11)".to_owned()));
+        assert_eq!(lines[0], "jrcxz .Lassay_t1");
+        assert!(lines.contains(&"jmp .L9".to_owned()) && lines.contains(&"movb $1, (%r11)".to_owned()));
     }
 
     #[test]

@@ -76,6 +76,14 @@ pub fn repeated(statements: Vec<Statement<'_>>) -> Vec<Statement<'_>> {
     found
 }
 
+/// Where a branch of this statement leads whose target is a label that is a number, `1b` or `1f`: the nearest one. Nothing where it is
+/// none, or is not found.
+pub fn numbered(statements: &[Statement<'_>], at: usize, target: &str) -> Option<usize> {
+    let number = target.strip_suffix(['b', 'f']).filter(|number| number.parse::<u32>().is_ok())?;
+    let is_it = |place: &usize| statements[*place].labels().contains(&number);
+    if target.ends_with('b') { (0..=at).rev().find(is_it) } else { (at + 1..statements.len()).find(is_it) }
+}
+
 fn push<'a>(found: &mut Vec<Statement<'a>>, line: usize, text: &'a str) {
     if !text.trim().is_empty() {
         found.push(Statement { line, text });
@@ -158,6 +166,14 @@ mod tests {
         assert_eq!(texts("a /* ; \n b */ c\nd"), [(1, "a"), (2, "c"), (3, "d")]);
         // An apostrophe or a quotation mark in a comment begins no string.
         assert_eq!(texts("a # don't \"x\nb"), [(1, "a"), (2, "b")]);
+    }
+
+    #[test]
+    fn a_label_that_is_a_number_is_the_nearest_one() {
+        let statements = statements("1: nop\n1: nop\njmp 1b\njmp 2f\n1: nop\n2: nop\n");
+        assert_eq!(numbered(&statements, 2, "1b"), Some(1));
+        assert_eq!(numbered(&statements, 3, "2f"), Some(5));
+        assert_eq!((numbered(&statements, 3, "3f"), numbered(&statements, 3, "f")), (None, None));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Of whole programs: control leaves to code that has no records, and comes back.
 
-use super::{NONE, OTHER_CALL, OTHER_SITES, PASSED_BY, Replay, WalkPosition, pass};
+use super::{NONE, OTHER_CALL, OTHER_SITES, Replay, WalkPosition, pass, whole};
 use crate::logged::OTHER_CODE;
-use assay_pure::outcomes::{SiteKind, TARGET_WORDS, outcome};
+use assay_pure::outcomes::{
+    NAMED_BYTES, SiteKind, TARGET_BYTES, TARGET_WORD, WORD_BYTES, outcome, outcome_of, site_of, word_at,
+};
 use assay_pure::trace::{Branch, BranchClass};
 
 impl Replay {
@@ -19,7 +21,7 @@ impl Replay {
         };
         self.walk.batch.push(stretch.branch.again(seen, true, carry));
         self.walk.at = None;
-        TARGET_WORDS
+        TARGET_BYTES
     }
 
     /// Control leaves to code that has no records. What is executed there is unknown.
@@ -34,36 +36,36 @@ impl Replay {
         self.walk.at = None;
     }
 
-    /// Control came back from other code: by a passage, or else behind a call that is not over. Returns the words of the
-    /// passage.
-    pub(super) fn come_in(&mut self, words: &[u32]) -> Result<usize, String> {
-        let first = words[0];
+    /// Control came back from other code: by a passage, or else behind a call that is not over. The walk goes on with the record
+    /// that told.
+    pub(super) fn come_in(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let at = |offset: usize| (bytes.len() >= offset + WORD_BYTES).then(|| word_at(bytes, offset));
+        let first = at(0).unwrap_or(0);
+        let passed = outcome_of(first) == outcome::PASSED;
+        let place = self.passage_places.get(&site_of(first)).copied().filter(|_| passed);
         for depth in (0..self.walk.calls.len()).rev() {
             let behind = self.stretch(self.walk.calls[depth])?;
             let stretch = &self.stretches[behind as usize];
             let fits = match stretch.kind {
-                SiteKind::Conditional => first & !1 == stretch.word,
-                SiteKind::Indirect | SiteKind::Return => {
-                    words.get(TARGET_WORDS - 1) == Some(&(stretch.word | outcome::WENT))
-                }
-                SiteKind::Passage => first == stretch.word | outcome::PASSED,
+                SiteKind::Named => at(NAMED_BYTES - WORD_BYTES) == Some(stretch.word(outcome::NAMED)),
+                SiteKind::Indirect | SiteKind::Return => at(TARGET_WORD) == Some(stretch.word(outcome::WENT)),
+                SiteKind::Passage => first == stretch.word(outcome::PASSED),
                 _ => false,
             };
             if fits {
                 self.other_returns(self.walk.calls[depth]);
                 self.walk.calls.truncate(depth);
                 self.walk.at = Some(WalkPosition { stretch: behind, carry: 0 });
-                return Ok(0);
+                return Ok(());
             }
-            if first & 0xff == outcome::PASSED && self.passage_places.contains_key(&(first >> 8)) {
+            if place.is_some() {
                 break;
             }
         }
-        let place = self.passage_places.get(&(first >> 8)).filter(|_| first & 0xff == outcome::PASSED);
-        let place = *place.ok_or_else(|| {
+        let place = place.ok_or_else(|| {
             format!(
                 "its log does not fit its code: it came back from other code at site {}, which is not known",
-                first >> 8
+                site_of(first)
             )
         })?;
         // A jump over several calls leaves them behind.
@@ -74,9 +76,9 @@ impl Replay {
             let call = Branch::new(OTHER_CODE, place + self.base, OTHER_SITES[0], BranchClass::CALL, true, 0);
             self.walk.batch.push(call);
         }
-        let stretch = self.stretch(place | PASSED_BY)?;
+        let stretch = self.stretch(place)?;
         self.walk.at = Some(WalkPosition { stretch, carry: 0 });
-        Ok(1)
+        Ok(())
     }
 
     /// Predictors keep track of returns: to them other code is a place that calls and returns.
@@ -86,11 +88,11 @@ impl Replay {
     }
 
     /// A place that other code may lead to, reached by our own.
-    pub(super) fn passage(&mut self, place: WalkPosition, words: &[u32]) -> Result<usize, String> {
-        let Some(&word) = words.first() else { return Ok(0) };
+    pub(super) fn passage(&mut self, place: WalkPosition, bytes: &[u8]) -> Result<usize, String> {
+        let named = word_at(whole::<{ WORD_BYTES }>(bytes)?, 0);
         let stretch = &self.stretches[place.stretch as usize];
-        if word != stretch.word | outcome::PASSED {
-            return Err(self.apart(place.stretch, word));
+        if named != stretch.word(outcome::PASSED) {
+            return Err(self.apart(place.stretch, named));
         }
         let carry = pass(&mut self.walk, stretch, place.carry);
         let mut next = stretch.next[0];
@@ -99,6 +101,6 @@ impl Replay {
             self.stretches[place.stretch as usize].next[0] = next;
         }
         self.walk.at = Some(WalkPosition { stretch: next, carry });
-        Ok(1)
+        Ok(WORD_BYTES)
     }
 }

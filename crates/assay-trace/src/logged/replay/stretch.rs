@@ -1,7 +1,7 @@
 //! Code between two sites, decoded: direct jumps and calls on its way, and the site or the place at which it ends.
 
 use super::{ENDLESS, LoggedSite, NONE, PASSED_BY, Replay};
-use assay_pure::outcomes::SiteKind;
+use assay_pure::outcomes::{self, SiteKind};
 use assay_pure::trace::classify::{Flow, InstructionSet, flow};
 use assay_pure::trace::{Branch, BranchClass, BranchKind, BranchSite};
 use iced_x86::{Decoder, DecoderOptions};
@@ -10,14 +10,14 @@ use iced_x86::{Decoder, DecoderOptions};
 pub(super) struct Stretch {
     /// Direct jumps and calls on the way, in order.
     pub(super) passed: Vec<Branch>,
-    /// Where the calls among them return to, of whole programs.
+    /// Where the calls among them return to.
     pub(super) calls: Vec<u64>,
     /// Instructions since the last of them, or since the beginning; the site's own included.
     pub(super) instructions: u32,
     pub(super) system_calls: u32,
     pub(super) kind: SiteKind,
-    /// The site's number in records, in their upper bits.
-    pub(super) word: u32,
+    /// The site's number in records.
+    pub(super) number: u32,
     /// The site's branch; of a call of the system, none.
     pub(super) branch: Branch,
     /// Where it goes if it is taken, and if not.
@@ -54,8 +54,15 @@ impl StretchEnd {
     fn behind(self, way: StretchWay) -> Stretch {
         let StretchWay { passed, calls, instructions, system_calls } = way;
         let StretchEnd { kind, number, branch, ways } = self;
-        let (word, next, went) = (number << 8, [NONE; 2], (0, NONE, 0));
-        Stretch { passed, calls, instructions, system_calls, kind, word, branch, ways, next, went }
+        let (next, went) = ([NONE; 2], (0, NONE, 0));
+        Stretch { passed, calls, instructions, system_calls, kind, number, branch, ways, next, went }
+    }
+}
+
+impl Stretch {
+    /// The word of the site's record, if that says this.
+    pub(super) fn word(&self, outcome: u32) -> u32 {
+        outcomes::word(self.number, outcome)
     }
 }
 
@@ -100,7 +107,7 @@ impl Replay {
                 Flow::Branch { class, target: Some(target) } if !class.is_conditional() => {
                     let branch = self.branch(address, length, class, Some(target));
                     way.passed.push(branch.again(branch.target, true, way.instructions));
-                    if self.whole && class.kind() == BranchKind::Call {
+                    if class.kind() == BranchKind::Call {
                         way.calls.push(behind);
                     }
                     way.instructions = 0;
@@ -143,7 +150,7 @@ impl Replay {
             Flow::SystemCall if kind == SiteKind::SystemCall => (BranchClass::JUMP, None),
             _ => return Err(format!("at {address:#x} there is no branch, against the table")),
         };
-        if (kind == SiteKind::Conditional) != class.is_conditional() {
+        if matches!(kind, SiteKind::Conditional | SiteKind::Named) != class.is_conditional() {
             return Err(format!("at {address:#x} there is another branch than the table says"));
         }
         let branch = match kind {

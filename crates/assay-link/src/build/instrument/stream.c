@@ -1,0 +1,336 @@
+/* Streams of records in files of shared memory, which the lab reads while the program runs.
+ *
+ * A record looks at nothing: a page behind the area that cannot be written stops it, and the handler here turns to the stream's other
+ * area, which the lab has emptied meanwhile. Areas take turns, so the lab knows which comes next. Emptied they hold bytes of ASSAY_FREE,
+ * with which no record ends: what is left in an area when the process ends, however it ends, is read from the file. A handler of
+ * signals writes a stream of its own, so what it interrupts loses nothing: hence the link wraps (--wrap) what installs handlers, and what
+ * could block the signal of a full area. The layout is described in assay-trace (logged/areas.rs), whose test holds the numbers
+ * below against its own. */
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#define ASSAY_AREA_BYTES 262144L
+#define ASSAY_PAGE 4096L
+#define ASSAY_FILE_BYTES (ASSAY_PAGE + 2 * (ASSAY_AREA_BYTES + ASSAY_PAGE))
+#define ASSAY_MAGIC 0x70737362
+#define ASSAY_FREE 0xff
+#define ASSAY_DEPTHS 8
+/* No record is longer, but for a mark's. */
+#define ASSAY_RECORD 16
+
+struct assay_stream {
+    _Atomic uint32_t magic; /* written last */
+    uint32_t process, parent, thread;
+    uint64_t anchor;
+    _Atomic uint32_t closed;  /* the lab reads no more */
+    _Atomic uint32_t full[2]; /* bytes of an area that waits to be read; the lab sets it to 0 */
+    uint32_t lost;            /* records were written over, or are missing */
+    uint32_t current;         /* the area that is written */
+    uint32_t turned;          /* both areas were written */
+    uint64_t handed_on;       /* bytes of the areas that were handed on */
+};
+
+/* Whether the lab is to read it. */
+enum assay_reader { ASSAY_READ, ASSAY_UNREAD };
+
+/* A stream for each depth of handlers of signals. */
+static __thread struct assay_stream *assay_streams[ASSAY_DEPTHS];
+static __thread uint8_t *assay_ends[ASSAY_DEPTHS];
+static __thread int assay_depth;
+
+static const char *assay_folder;
+static atomic_int assay_made;
+static struct sigaction assay_handlers[65];
+int __real_sigaction(int, const struct sigaction *, struct sigaction *);
+int __real_sigprocmask(int, const sigset_t *, sigset_t *);
+int __real_pthread_sigmask(int, const sigset_t *, sigset_t *);
+extern const char __assay_anchor[];
+
+/* What log.c or program.c says: who reads the streams that begin by themselves, and what a handler of signals means. */
+static const enum assay_reader assay_by_itself;
+static void assay_interrupted(void);
+
+/* Calls of the system that leave errno alone. */
+static long assay_call(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static char *assay_number(char *at, unsigned long number)
+{
+    char digits[24];
+    int length = 0;
+    do {
+        digits[length++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    while (length > 0) {
+        *at++ = digits[--length];
+    }
+    return at;
+}
+
+static uint8_t *assay_area(struct assay_stream *stream, uint32_t area)
+{
+    return (uint8_t *)stream + ASSAY_PAGE + area * (ASSAY_AREA_BYTES + ASSAY_PAGE);
+}
+
+/* The file of a new stream, or -1. */
+static long assay_file(long process)
+{
+    char name[4200], *at = name;
+    long file;
+    for (const char *from = assay_folder; *from != 0 && at < name + 4096; from++) {
+        *at++ = *from;
+    }
+    *at++ = '/';
+    at = assay_number(at, (unsigned long)process);
+    *at++ = '-';
+    at = assay_number(at, (unsigned long)atomic_fetch_add(&assay_made, 1));
+    *at = 0;
+    file = assay_call(SYS_open, (long)name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600, 0, 0, 0);
+    if (file >= 0) {
+        assay_call(SYS_ftruncate, file, ASSAY_FILE_BYTES, 0, 0, 0, 0);
+    }
+    return file;
+}
+
+/* A new stream; without a file nobody reads it. */
+static struct assay_stream *assay_new(enum assay_reader reader)
+{
+    long process = assay_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+    long file = assay_folder != NULL && reader == ASSAY_READ ? assay_file(process) : -1;
+    struct assay_stream *stream =
+        (struct assay_stream *)assay_call(SYS_mmap, 0, ASSAY_FILE_BYTES, PROT_READ | PROT_WRITE,
+                                          file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, file, 0);
+    if ((unsigned long)stream > -4096UL) {
+        assay_call(SYS_exit_group, 127, 0, 0, 0, 0, 0);
+    }
+    if (file >= 0) {
+        assay_call(SYS_close, file, 0, 0, 0, 0, 0);
+    }
+    for (uint32_t area = 0; area < 2; area++) {
+        long guard = (long)assay_area(stream, area) + ASSAY_AREA_BYTES;
+        assay_call(SYS_mprotect, guard, ASSAY_PAGE, PROT_NONE, 0, 0, 0);
+    }
+    assay_fill(assay_area(stream, 0), ASSAY_FREE, file < 0 ? ASSAY_RECORD : ASSAY_AREA_BYTES);
+    stream->process = (uint32_t)process;
+    stream->parent = (uint32_t)assay_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
+    stream->thread = (uint32_t)assay_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+    stream->anchor = (uint64_t)(uintptr_t)__assay_anchor;
+    stream->closed = file < 0;
+    atomic_store_explicit(&stream->magic, ASSAY_MAGIC, memory_order_release);
+    return stream;
+}
+
+/* Where a stream's first record goes. Ahead of it there is room for a last one of before. */
+static uint8_t *assay_start(struct assay_stream *stream)
+{
+    return assay_area(stream, 0) + (stream->closed ? ASSAY_RECORD : 0);
+}
+
+/* Hands the full area on and turns to the other. */
+static uint8_t *assay_turn(struct assay_stream *stream, const uint8_t *end)
+{
+    uint32_t own = stream->current, other = 1 - own;
+    uint8_t *area = assay_area(stream, own);
+    uint32_t waits;
+    struct {
+        long seconds, nanoseconds;
+    } patience = {0, 10000000};
+    if (!stream->closed) {
+        stream->handed_on += (uint64_t)(end - area);
+        atomic_store_explicit(&stream->full[own], (uint32_t)(end - area), memory_order_release);
+        if (!stream->turned) {
+            assay_fill(assay_area(stream, other), ASSAY_FREE, ASSAY_AREA_BYTES);
+            stream->turned = 1;
+        }
+        /* The lab wakes who waits; a nap again and again would be felt in the processor time. */
+        while ((waits = atomic_load_explicit(&stream->full[other], memory_order_acquire)) != 0 && !stream->closed) {
+            assay_call(SYS_futex, (long)&stream->full[other], FUTEX_WAIT, waits, (long)&patience, 0, 0);
+        }
+        stream->current = other;
+        return assay_area(stream, other);
+    }
+    /* Nobody reads it. The last record stays known. */
+    assay_copy(area, end - ASSAY_RECORD, ASSAY_RECORD);
+    return area + ASSAY_RECORD;
+}
+
+/* The program's own handler, with a stream of its own. */
+static void assay_handle(int number, siginfo_t *info, void *context)
+{
+    struct sigaction handler = assay_handlers[number];
+    uint8_t *at = __assay_at;
+    uint64_t kept = __assay_kept, target = __assay_target;
+    int depth = assay_depth;
+    assay_interrupted();
+    if (depth + 1 < ASSAY_DEPTHS) {
+        assay_depth = depth + 1;
+        if (assay_streams[assay_depth] == NULL) {
+            assay_streams[assay_depth] = assay_new(assay_by_itself);
+            assay_ends[assay_depth] = assay_start(assay_streams[assay_depth]);
+        }
+        __assay_at = assay_ends[assay_depth];
+    } else if (assay_streams[depth] != NULL) {
+        assay_streams[depth]->lost = 1; /* handlers that were left by a jump, again and again */
+    }
+    if ((handler.sa_flags & SA_SIGINFO) != 0) {
+        handler.sa_sigaction(number, info, context);
+    } else {
+        handler.sa_handler(number);
+    }
+    if (assay_depth > depth) {
+        assay_ends[assay_depth] = __assay_at;
+    }
+    assay_depth = depth;
+    __assay_at = at;
+    __assay_kept = kept;
+    __assay_target = target;
+}
+
+/* The register that the pointer is in at a record's store: `set`, or a `mov` of a constant (records.rs). */
+static int assay_register(const uint8_t *code)
+{
+    static const int registers[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                                      REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+    int high = 0, low;
+    if ((*code & 0xf0) == 0x40) {
+        high = (*code++ & 1) << 3;
+    }
+    code += *code == 0x0f ? 2 : 1;
+    low = *code & 7;
+    /* The stack pointer's number stands for one more byte. */
+    return registers[high | (low == 4 ? code[1] & 7 : low)];
+}
+
+/* A fault of the program's own. */
+static void assay_own_fault(int number, siginfo_t *info, void *context)
+{
+    if (assay_handlers[number].sa_handler != SIG_DFL && assay_handlers[number].sa_handler != SIG_IGN) {
+        assay_handle(number, info, context);
+    } else {
+        struct sigaction plain = {.sa_handler = SIG_DFL};
+        __real_sigaction(number, &plain, NULL);
+    }
+}
+
+/* A record met the page behind its area, or it is the first of a thread. */
+static void assay_full(int number, siginfo_t *info, void *context)
+{
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+    struct assay_stream *stream = assay_streams[assay_depth];
+    uintptr_t fault = (uintptr_t)info->si_addr;
+    uintptr_t end = stream == NULL ? ASSAY_NOWHERE : (uintptr_t)assay_area(stream, stream->current) + ASSAY_AREA_BYTES;
+    int pointer;
+    uint8_t *at;
+    if (info->si_code <= 0 || fault < end || fault >= end + ASSAY_PAGE || fault == (uintptr_t)registers[REG_RIP]) {
+        assay_own_fault(number, info, context);
+        return;
+    }
+    pointer = assay_register((const uint8_t *)registers[REG_RIP]);
+    at = (uint8_t *)registers[pointer];
+    if ((uintptr_t)at > end || (uintptr_t)at <= end - ASSAY_RECORD) {
+        assay_own_fault(number, info, context);
+        return;
+    }
+    if (stream == NULL) {
+        stream = assay_streams[assay_depth] = assay_new(assay_by_itself);
+        at = assay_start(stream);
+    } else {
+        at = assay_turn(stream, at);
+    }
+    __assay_at = at;
+    registers[pointer] = (greg_t)at;
+}
+
+int __wrap_sigaction(int number, const struct sigaction *new, struct sigaction *old)
+{
+    struct sigaction own, before, found;
+    int result = 0;
+    if (number < 1 || number > 64) {
+        return __real_sigaction(number, new, old);
+    }
+    before = assay_handlers[number];
+    if (new != NULL) {
+        own = *new;
+        assay_handlers[number] = *new;
+    }
+    if (number == SIGSEGV) {
+        found = before;
+    } else if (new != NULL && own.sa_handler != SIG_DFL && own.sa_handler != SIG_IGN) {
+        own.sa_sigaction = assay_handle;
+        own.sa_flags |= SA_SIGINFO;
+        sigdelset(&own.sa_mask, SIGSEGV);
+        result = __real_sigaction(number, &own, &found);
+    } else {
+        result = __real_sigaction(number, new, &found);
+    }
+    if (result == 0 && old != NULL) {
+        *old = found.sa_sigaction == assay_handle ? before : found;
+    }
+    return result;
+}
+
+sighandler_t __wrap_signal(int number, sighandler_t handler)
+{
+    struct sigaction new = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    return __wrap_sigaction(number, &new, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+static const sigset_t *assay_open(int how, const sigset_t *set, sigset_t *own)
+{
+    if (set == NULL || how == SIG_UNBLOCK) {
+        return set;
+    }
+    *own = *set;
+    sigdelset(own, SIGSEGV);
+    return own;
+}
+
+int __wrap_sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t own;
+    return __real_sigprocmask(how, assay_open(how, set, &own), old);
+}
+
+int __wrap_pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+{
+    sigset_t own;
+    return __real_pthread_sigmask(how, assay_open(how, set, &own), old);
+}
+
+/* Ahead of all constructors, which may be instrumented. */
+static void assay_begin(int count, char **words, char **environment)
+{
+    struct sigaction full = {.sa_sigaction = assay_full, .sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK};
+    const char name[] = "ASSAY_OUTCOMES=";
+    (void)count, (void)words;
+    /* The C library does not know its environment yet. */
+    for (; *environment != NULL && assay_folder == NULL; environment++) {
+        size_t at = 0;
+        while (at < sizeof name - 1 && (*environment)[at] == name[at]) {
+            at++;
+        }
+        assay_folder = at == sizeof name - 1 ? *environment + at : NULL;
+    }
+    assay_streams[0] = assay_new(assay_by_itself);
+    __assay_at = assay_start(assay_streams[0]);
+    __real_sigaction(SIGSEGV, &full, NULL);
+}
+__attribute__((section(".preinit_array"), used)) static void (*const assay_first)(int, char **, char **) = assay_begin;

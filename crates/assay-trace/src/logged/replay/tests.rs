@@ -1,0 +1,98 @@
+//! Logs of a program of six instructions, written by hand.
+
+use super::*;
+use assay_pure::outcomes::{BEFORE_BYTES, PairedPlace};
+use assay_pure::trace::BranchSite;
+
+/// A mark, a loop with a branch in it, a mark.
+const CODE: [u8; 13] = [
+    0x0f, 0x05, // syscall: a region begins
+    0x85, 0xc0, // 2: test %eax, %eax
+    0x74, 0x03, // je 9
+    0xff, 0xc0, 0x90, // inc %eax; nop
+    0x75, 0xf7, // 9: jne 2
+    0x0f, 0x05, // syscall: it ends
+];
+const START: u64 = 0x1000;
+const OUTCOMES: [u8; 6] = [0, 1, 1, 1, 0, 0];
+
+/// Outcomes of branches between marks.
+#[derive(Default)]
+struct Taken(Vec<bool>);
+
+impl Observer for Taken {
+    fn branches(&mut self, _: &[BranchSite], branches: &[Branch]) {
+        self.0.extend(branches.iter().map(|branch| branch.taken()));
+    }
+
+    fn mark(&mut self, _: TraceMark) {}
+}
+
+fn replay() -> Replay {
+    let sites = [
+        (0, SiteKind::SystemCall),
+        (4, SiteKind::Conditional),
+        (9, SiteKind::Conditional),
+        (11, SiteKind::SystemCall),
+    ];
+    let place = |(at, (offset, kind)): (usize, (u64, SiteKind))| {
+        let address = START + offset;
+        PairedPlace { kind, site: at as u32 + 1, plain: address, logging: address }
+    };
+    let table = PairedTable { places: sites.into_iter().enumerate().map(place).collect(), anchor: 0 };
+    Replay::of_code(vec![CodePiece { start: START, bytes: CODE.to_vec() }], &table, 0)
+}
+
+fn mark(what: u32, position: usize, site: u32) -> Vec<u8> {
+    let mut bytes = vec![FREE; BEFORE_BYTES];
+    bytes.extend(0_u64.to_le_bytes());
+    bytes.extend((position as u64).to_le_bytes());
+    for word in [what, 0, 0, 0, outcomes::word(site, outcome::SYSTEM_CALL)] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes
+}
+
+fn log() -> Vec<u8> {
+    let mut bytes = mark(1, 0, 1);
+    bytes.extend(OUTCOMES);
+    bytes.extend(mark(2, bytes.len(), 4));
+    bytes
+}
+
+#[test]
+fn a_log_is_followed_in_one_piece_or_several() {
+    let log = log();
+    for cut in [0, MARK_BYTES, MARK_BYTES + 3, log.len()] {
+        let (mut replay, mut taken) = (replay(), Taken::default());
+        assert_eq!(replay.follow(&log[..cut], &mut taken), Ok(()));
+        assert_eq!(replay.follow(&log[cut..], &mut taken), Ok(()));
+        assert_eq!(taken.0, OUTCOMES.map(|outcome| outcome == 1));
+    }
+}
+
+#[test]
+fn a_byte_that_is_lost_or_comes_twice_is_noticed_wherever_it_was() {
+    let log = log();
+    for at in 0..log.len() {
+        let (mut less, mut more) = (log.clone(), log.clone());
+        less.remove(at);
+        more.insert(at, log[at]);
+        for damaged in [less, more] {
+            // Even where the outcomes are those of another execution, as of a loop that is left a turn earlier.
+            assert!(replay().follow(&damaged, &mut Taken::default()).is_err(), "byte {at}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_outcome_and_a_mark_of_another_site_end_the_walk() {
+    let damaged = |at: usize, byte: u8| {
+        let mut log = log();
+        log[at] = byte;
+        replay().follow(&log, &mut Taken::default()).expect_err("it does not fit")
+    };
+    assert!(damaged(MARK_BYTES, 2).contains("2 where the outcome of site 2 must be"));
+    let word = log().len() - 4;
+    assert!(damaged(word, 3).contains("site 3 where 4 must be"));
+}
