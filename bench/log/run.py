@@ -17,7 +17,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
-SECONDS = 0.2  # of a run as built
+SECONDS = 0.1  # of a run as built
 BOUNDS = {"median": 1.3, "worst": 3.0}
 NULLS = "fixtures/nulls/"
 KERNELS = {
