@@ -212,13 +212,18 @@ fn a_project_of_cmake_is_instrumented_without_a_word_to_it() {
     is_as_emulated(&command, "out/ways", 100_000);
 }
 
+/// What was said, whichever way its lines are wrapped.
+pub fn one_line(said: &[u8]) -> String {
+    String::from_utf8_lossy(said).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// `assay VERB --build` on the fixtures' `ways`: exit code, and what it says.
 fn told(words: &[&str]) -> (Option<i32>, String) {
     let folder = project("whole");
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.current_dir(folder.path()).args(words);
     let output = command.output().expect("assay starts");
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    (output.status.code(), one_line(&output.stderr))
 }
 
 #[test]
