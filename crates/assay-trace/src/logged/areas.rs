@@ -1,6 +1,6 @@
 //! The files of shared memory in which an instrumented program hands on its records.
 //!
-//! Method: the program's side (`stream.c` of assay-link) makes a file for each stream. It has a page of words ([`head`]) and two areas of
+//! Method: the program's side (`stream.c` of assay-link) makes a file for each stream. It has a page of words ([`head`]) and some areas of
 //! records. The program fills them in turns, so which one is next is known here however late somebody looks: a reader that took the one
 //! which was not being written could take the second of two full ones first. What was read is filled with [`FREE`], with which no
 //! record ends, so what is left when the process has ended is read up to the last other byte.
@@ -15,12 +15,14 @@ use std::sync::atomic::Ordering;
 
 /// Bytes of an area: it stays in a second-level cache.
 pub const AREA: usize = 1 << 18;
+/// How many there are: who writes faster than we read waits until half of them are free again, as each wait costs it some time.
+pub const AREAS: usize = 8;
 /// Bytes of the page of words, and of the one behind each area.
 pub const PAGE: usize = 4096;
 /// Of a stream's file.
-const SIZE: usize = PAGE + 2 * (AREA + PAGE);
+const SIZE: usize = PAGE + AREAS * (AREA + PAGE);
 /// A file that is whole has this word first.
-pub const MAGIC: u32 = 0x7073_7362;
+pub const MAGIC: u32 = 0x7073_7363;
 
 /// Offsets of the words of a stream's file.
 mod head {
@@ -34,10 +36,10 @@ mod head {
     pub const ANCHOR: usize = 16;
     /// Nobody reads any more.
     pub const CLOSED: usize = 24;
-    /// Bytes of each area that waits to be read.
-    pub const FULL: usize = 28;
     /// Records were written over, or are missing.
-    pub const LOST: usize = 36;
+    pub const LOST: usize = 28;
+    /// Bytes of each area that waits to be read.
+    pub const FULL: usize = 32;
 }
 
 /// One stream's file.
@@ -112,7 +114,7 @@ impl Areas {
         bytes.truncate(length);
         self.shared.u32(full).store(0, Ordering::Release);
         shared::wake(self.shared.u32(full));
-        self.next = 1 - self.next;
+        self.next = (self.next + 1) % AREAS;
         true
     }
 
@@ -147,7 +149,7 @@ mod tests {
         fn new(folder: &Path, name: &str) -> Writer {
             let shared = SharedMemory::create(&folder.join(name), SIZE).expect("a file");
             shared.u32(head::MAGIC).store(MAGIC, Ordering::Release);
-            for area in 0..2 {
+            for area in 0..AREAS {
                 for word in shared.u64s(PAGE + area * (AREA + PAGE), AREA / 8) {
                     word.store(u64::MAX, Ordering::Relaxed);
                 }
@@ -164,7 +166,7 @@ mod tests {
 
         fn turn(&mut self, bytes: u32) {
             self.shared.u32(head::FULL + 4 * self.current).store(bytes, Ordering::Release);
-            self.current = 1 - self.current;
+            self.current = (self.current + 1) % AREAS;
         }
     }
 
@@ -179,8 +181,8 @@ mod tests {
     fn of_two_full_areas_the_one_that_was_full_first_is_read_first() {
         let (_folder, mut writer, mut areas) = pair();
         let mut bytes = Vec::new();
-        // The second turn begins with the other area.
-        for turn in 0..3 {
+        // Each turn begins with another area.
+        for turn in 0..10 {
             for word in [2 * turn, 2 * turn + 1] {
                 writer.write(&[word]);
                 writer.turn(4);
@@ -190,7 +192,7 @@ mod tests {
                 assert_eq!(bytes, word.to_le_bytes());
             }
             assert!(!areas.take(&mut bytes), "both are empty");
-            // One more, so that the next two begin with the other.
+            // One more, so that the next turn begins with the other of two.
             writer.write(&[99]);
             writer.turn(4);
             assert!(areas.take(&mut bytes));

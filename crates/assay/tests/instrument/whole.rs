@@ -7,7 +7,7 @@ use assay_link::adopt::capture::{self, BuildAsked, InstrumentAsked};
 use assay_link::build::Scope;
 use assay_pure::outcomes::SiteKind;
 use assay_pure::trace::{Branch, BranchSite};
-use assay_trace::logged::areas::{AREA, MAGIC, PAGE};
+use assay_trace::logged::areas::{AREA, AREAS, MAGIC, PAGE};
 use assay_trace::logged::streams::{self, InstrumentedProgram};
 use assay_trace::{Observer, Trace, TraceOptions};
 use std::collections::{BTreeMap, HashMap};
@@ -267,6 +267,7 @@ fn both_sides_of_a_stream_agree_on_its_layout() {
     let side = read("stream.c") + &read("program.c");
     for line in [
         format!("#define ASSAY_AREA_BYTES {AREA}L\n"),
+        format!("#define ASSAY_AREAS {AREAS}\n"),
         format!("#define ASSAY_PAGE {PAGE}L\n"),
         format!("#define ASSAY_MAGIC {MAGIC:#x}\n"),
         format!("\"{}=\"", assay_pure::outcomes::STREAMS_VARIABLE),

@@ -1,6 +1,6 @@
 /* Streams of records in files of shared memory, which the lab reads while the program runs.
  *
- * A record looks at nothing: a page behind the area that cannot be written stops it, and the handler here turns to the stream's other
+ * A record looks at nothing: a page behind the area that cannot be written stops it, and the handler here turns to the stream's next
  * area, which the lab has emptied meanwhile. Areas take turns, so the lab knows which comes next. Emptied they hold bytes of ASSAY_FREE,
  * with which no record ends: what is left in an area when the process ends, however it ends, is read from the file. A handler of
  * signals writes a stream of its own, so what it interrupts loses nothing: hence the link wraps (--wrap) what installs handlers, and what
@@ -18,8 +18,9 @@
 
 #define ASSAY_AREA_BYTES 262144L
 #define ASSAY_PAGE 4096L
-#define ASSAY_FILE_BYTES (ASSAY_PAGE + 2 * (ASSAY_AREA_BYTES + ASSAY_PAGE))
-#define ASSAY_MAGIC 0x70737362
+#define ASSAY_AREAS 8
+#define ASSAY_FILE_BYTES (ASSAY_PAGE + ASSAY_AREAS * (ASSAY_AREA_BYTES + ASSAY_PAGE))
+#define ASSAY_MAGIC 0x70737363
 #define ASSAY_FREE 0xff
 #define ASSAY_DEPTHS 8
 /* No record is longer, but for a mark's. */
@@ -29,12 +30,12 @@ struct assay_stream {
     _Atomic uint32_t magic; /* written last */
     uint32_t process, parent, thread;
     uint64_t anchor;
-    _Atomic uint32_t closed;  /* the lab reads no more */
-    _Atomic uint32_t full[2]; /* bytes of an area that waits to be read; the lab sets it to 0 */
-    uint32_t lost;            /* records were written over, or are missing */
-    uint32_t current;         /* the area that is written */
-    uint32_t turned;          /* both areas were written */
-    uint64_t handed_on;       /* bytes of the areas that were handed on */
+    _Atomic uint32_t closed; /* the lab reads no more */
+    uint32_t lost;           /* records were written over, or are missing */
+    _Atomic uint32_t full[ASSAY_AREAS]; /* bytes of an area that waits to be read; the lab sets it to 0 */
+    uint32_t current;        /* the area that is written */
+    uint32_t touched;        /* the last area that was ever written */
+    uint64_t handed_on;      /* bytes of the areas that were handed on */
 };
 
 /* Whether the lab is to read it. */
@@ -124,7 +125,7 @@ static struct assay_stream *assay_new(enum assay_reader reader)
     if (file >= 0) {
         assay_call(SYS_close, file, 0, 0, 0, 0, 0);
     }
-    for (uint32_t area = 0; area < 2; area++) {
+    for (uint32_t area = 0; area < ASSAY_AREAS; area++) {
         long guard = (long)assay_area(stream, area) + ASSAY_AREA_BYTES;
         assay_call(SYS_mprotect, guard, ASSAY_PAGE, PROT_NONE, 0, 0, 0);
     }
@@ -144,28 +145,37 @@ static uint8_t *assay_start(struct assay_stream *stream)
     return assay_area(stream, 0) + (stream->closed ? ASSAY_RECORD : 0);
 }
 
-/* Hands the full area on and turns to the other. */
-static uint8_t *assay_turn(struct assay_stream *stream, const uint8_t *end)
+/* Waits for the lab where all areas are full: until half of them are free again, as each wait is felt. The lab wakes who waits. */
+static void assay_wait(struct assay_stream *stream, uint32_t next)
 {
-    uint32_t own = stream->current, other = 1 - own;
-    uint8_t *area = assay_area(stream, own);
-    uint32_t waits;
+    _Atomic uint32_t *half = &stream->full[(next + ASSAY_AREAS / 2) % ASSAY_AREAS];
     struct {
         long seconds, nanoseconds;
     } patience = {0, 10000000};
+    uint32_t waits;
+    if (atomic_load_explicit(&stream->full[next], memory_order_acquire) == 0) {
+        return;
+    }
+    while ((waits = atomic_load_explicit(half, memory_order_acquire)) != 0 && !stream->closed) {
+        assay_call(SYS_futex, (long)half, FUTEX_WAIT, waits, (long)&patience, 0, 0);
+    }
+}
+
+/* Hands the full area on and turns to the next. */
+static uint8_t *assay_turn(struct assay_stream *stream, const uint8_t *end)
+{
+    uint32_t own = stream->current, next = (own + 1) % ASSAY_AREAS;
+    uint8_t *area = assay_area(stream, own);
     if (!stream->closed) {
         stream->handed_on += (uint64_t)(end - area);
         atomic_store_explicit(&stream->full[own], (uint32_t)(end - area), memory_order_release);
-        if (!stream->turned) {
-            assay_fill(assay_area(stream, other), ASSAY_FREE, ASSAY_AREA_BYTES);
-            stream->turned = 1;
+        if (next > stream->touched) {
+            assay_fill(assay_area(stream, next), ASSAY_FREE, ASSAY_AREA_BYTES);
+            stream->touched = next;
         }
-        /* The lab wakes who waits; a nap again and again would be felt in the processor time. */
-        while ((waits = atomic_load_explicit(&stream->full[other], memory_order_acquire)) != 0 && !stream->closed) {
-            assay_call(SYS_futex, (long)&stream->full[other], FUTEX_WAIT, waits, (long)&patience, 0, 0);
-        }
-        stream->current = other;
-        return assay_area(stream, other);
+        assay_wait(stream, next);
+        stream->current = next;
+        return assay_area(stream, next);
     }
     /* Nobody reads it. The last record stays known. */
     assay_copy(area, end - ASSAY_RECORD, ASSAY_RECORD);
