@@ -8,7 +8,7 @@ use super::entrances::{is_condition, symbols};
 use super::registers::RegisterSet;
 use super::sections::Sections;
 use super::statements::{Statement, numbered};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What a statement of a function does with control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ pub fn functions(statements: &[Statement<'_>]) -> Vec<Function> {
         }
     }
     text.close(&mut parts);
-    let mut functions: HashMap<usize, Function> = HashMap::new();
+    let mut functions: BTreeMap<usize, Function> = BTreeMap::new();
     for (number, part) in parts.into_iter().enumerate() {
         let whole = functions.entry(root(&joined, number)).or_default();
         whole.entrances.extend(part.function.entrances);
