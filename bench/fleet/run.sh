@@ -14,7 +14,7 @@ experiment=$(realpath "$here/../../casebook/varint/kinds.toml")
 # A model of each family that qemu 7.2 emulates; README.md says which are left out.
 models=("$@")
 if [ $# = 0 ]; then
-    models=(Conroe Nehalem SandyBridge Haswell Skylake-Server Icelake-Server Denverton Opteron_G2 Opteron_G5 EPYC EPYC-Rome max)
+    models=(Conroe Nehalem SandyBridge Haswell Skylake-Server Icelake-Server Denverton Opteron_G2 EPYC EPYC-Rome max)
 fi
 [ -e "$folder/initramfs" ] || "$here/guest.sh" boot "$folder"
 for what in build measure; do
