@@ -20,7 +20,7 @@ const YOUNG: Duration = Duration::from_secs(30);
 /// How often it is told what is left, where nothing else is.
 const TOLD: Duration = Duration::from_secs(30);
 /// A job that ended is gone a little before its last file is seen on another machine.
-const GRACE: u32 = 3;
+const GRACE: Duration = Duration::from_secs(15);
 /// How long a job that was cancelled may take to end.
 const ENDING: Duration = Duration::from_secs(60);
 /// Of more shards than this only their numbers are told while they are waited for.
@@ -58,8 +58,8 @@ impl Waited {
 /// One shard while it is waited for.
 struct Waiting {
     now: Waited,
-    /// Looks at which its job was gone and nothing said how it ended.
-    missing: u32,
+    /// Since when its job is gone, if nothing says how it ended.
+    missing: Option<Instant>,
 }
 
 /// Waits until all are over, and adds each as it is.
@@ -72,7 +72,7 @@ pub fn wait(handed: &HandedIn, add: &mut AddShard<'_>, tell: &mut dyn FnMut(&str
             state: ShardState::Waiting { reason: "just handed in".into() },
             unmerged: None,
         },
-        missing: 0,
+        missing: None,
     };
     let mut all: Vec<Waiting> = question.shards.iter().map(start).collect();
     let (began, mut told) = (Instant::now(), Instant::now());
@@ -126,12 +126,11 @@ impl Waiting {
         let shard = &self.now.shard;
         let state = look::state(shard, jobs.and_then(|jobs| jobs.get(&shard.job)));
         if matches!(state, ShardState::Lost { .. }) {
-            self.missing += 1;
-            if self.missing < GRACE {
+            if self.missing.get_or_insert_with(Instant::now).elapsed() < GRACE {
                 return false;
             }
         } else {
-            self.missing = 0;
+            self.missing = None;
         }
         let is_new = state.told(&shard.job) != self.now.state.told(&shard.job);
         self.now.state = state;
