@@ -19,9 +19,11 @@ mod event;
 mod front_end;
 mod refusal;
 mod running;
+mod samples;
 
 pub use command::{CommandCounters, CommandEnding, spawn};
 pub use counter::{Counter, CounterReading, Target};
 pub use event::{CounterEvent, KNOWN, UnknownEvent};
 pub use refusal::{CounterRefusal, RefusalCause, RefusalContext};
 pub use running::RunningCounters;
+pub use samples::{ClockSample, ClockSamples};

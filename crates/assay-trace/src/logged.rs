@@ -8,6 +8,7 @@
 //! name; whole programs are followed by [`streams`]. Checked: `assay/tests/instrument.rs` compares every branch with the emulator's.
 
 pub mod areas;
+mod outside;
 mod replay;
 pub mod streams;
 

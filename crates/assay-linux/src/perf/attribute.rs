@@ -8,6 +8,10 @@ use std::os::fd::RawFd;
 const SIZE: u32 = 64;
 /// `PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING`.
 const TIMES: u64 = 1 | 2;
+/// `PERF_SAMPLE_IP`.
+const ADDRESS: u64 = 1;
+/// `PERF_SAMPLE_TID`.
+const TASK: u64 = 2;
 /// `PERF_FLAG_FD_CLOEXEC`: a counted program does not inherit the descriptor.
 const CLOSE_ON_EXEC: libc::c_ulong = 8;
 
@@ -64,6 +68,13 @@ impl Attribute {
         self
     }
 
+    /// Not only counted: the kernel tells address, process and thread each time that it has counted so many.
+    pub(super) fn sampled(mut self, period: u64) -> Attribute {
+        self.sample_period = period;
+        self.sample_type = ADDRESS | TASK;
+        self
+    }
+
     /// Counted from the next exec on. Only for an event that leads its group: the others follow it.
     pub(super) fn starting_at_exec(mut self) -> Attribute {
         self.flags |= DISABLED | ENABLE_ON_EXEC;
@@ -72,6 +83,11 @@ impl Attribute {
 
     /// A descriptor, or a negative number with the reason in `errno`.
     pub(super) fn open(&self, process: libc::pid_t, leader: RawFd) -> RawFd {
+        self.open_on(process, -1, leader)
+    }
+
+    /// The same while the process is on one processor.
+    pub(super) fn open_on(&self, process: libc::pid_t, processor: libc::c_int, leader: RawFd) -> RawFd {
         // SAFETY: the kernel reads `size` bytes, which is the size of this struct (held by a test); the other arguments
         // are integers.
         let descriptor = unsafe {
@@ -79,7 +95,7 @@ impl Attribute {
                 libc::SYS_perf_event_open,
                 self as *const Attribute,
                 process,
-                -1 as libc::c_int,
+                processor,
                 leader,
                 CLOSE_ON_EXEC,
             )

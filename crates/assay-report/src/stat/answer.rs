@@ -13,12 +13,14 @@ pub fn answer(page: &StatPage) -> String {
     let traced = traced_branches(page);
     let how = match page.sources.as_slice() {
         [FigureSource::Counted] => "Counted",
+        [FigureSource::Traced] if page.emulator.is_none() => "Traced at native speed",
         [FigureSource::Traced] => "Traced, not counted",
         _ => "Counted and traced",
     };
     match (counted, traced) {
         (Some(counted), Some(traced)) => format!("Counted: {counted}. Traced: {traced}."),
         (Some(counted), None) => format!("Counted: {counted}."),
+        (None, Some(traced)) if page.emulator.is_none() => format!("Traced at native speed: {traced}."),
         (None, Some(traced)) => format!("Traced, not counted: {traced}."),
         (None, None) => format!("{how}: {}.", any_event(page)),
     }

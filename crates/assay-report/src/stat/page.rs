@@ -14,7 +14,7 @@ pub const STAT_SCHEMA: &str = "assay.stat/1";
 pub enum FigureSource {
     /// The kernel or the processor counted it while the command ran by itself.
     Counted,
-    /// An emulator saw each instruction; exact.
+    /// An emulator saw each instruction, or the program logged each branch itself; exact.
     Traced,
     /// A model of a predictor walked over the traced branches; not the CPU.
     Simulated,

@@ -43,6 +43,8 @@ fn the_first_line_says_branches_mispredictions_and_whether_they_were_traced() {
     counts.predictors.clear();
     counts.mispredictions = None;
     assert_eq!(first(&counts), "Traced, not counted: 256,402,113 branches.");
+    let native = StatPage { emulator: None, ..counts.clone() };
+    assert_eq!(first(&native), "Traced at native speed: 256,402,113 branches.");
     counts.events.retain(|row| row.event == "returns");
     assert_eq!(first(&counts), "Traced, not counted: 20,400,120 returns.");
     counts.events.clear();

@@ -6,6 +6,7 @@
 //! Checked: `assay/tests/instrument/whole.rs` compares executions and outcomes of each site with the emulator's.
 
 use super::areas::{self, Areas};
+use super::outside::TimeShares;
 use super::replay::{Replay, Walk};
 use super::{NAP, folder, refusal};
 use crate::{
@@ -50,6 +51,7 @@ struct StreamReader<O, F> {
     streams: Vec<Stream<O>>,
     /// Records of one area.
     bytes: Vec<u8>,
+    shares: TimeShares,
     observer: F,
     wrong: Option<String>,
 }
@@ -64,10 +66,12 @@ pub fn run<O: Observer>(
     time_limit: Option<Duration>,
     observer: impl FnMut() -> O + Send + 'static,
 ) -> Result<Trace<O>, TraceRefusal> {
-    let elf = std::fs::read(&instrumented.plain)
-        .map_err(|error| refusal(format!("{}: {error}", instrumented.plain.display())))?;
+    let file =
+        |path: &Path| std::fs::read(path).map_err(|error| refusal(format!("{}: {error}", path.display())));
+    let elf = file(&instrumented.plain)?;
     let replay = Replay::of_program(&elf, &instrumented.table).map_err(refusal)?;
     let modules = modules(&elf, &instrumented.plain, replay.base()).map_err(refusal)?;
+    let shares = TimeShares::new(&file(&instrumented.logging)?, &instrumented.table).map_err(refusal)?;
     let folder = folder()?;
     let ended = Arc::new(AtomicBool::new(false));
     let over = Arc::clone(&ended);
@@ -77,6 +81,7 @@ pub fn run<O: Observer>(
         seen: HashSet::new(),
         streams: Vec::new(),
         bytes: Vec::with_capacity(areas::AREA),
+        shares,
         observer,
         wrong: None,
     };
@@ -110,6 +115,7 @@ impl<O: Observer, F: FnMut() -> O> StreamReader<O, F> {
             // Asked before it is looked: what was written until then is there.
             let over = ended.load(Ordering::SeqCst);
             self.discover();
+            self.shares.count();
             let busy = (0..self.streams.len()).filter(|stream| self.serve(*stream)).count() > 0;
             if over && !busy {
                 break;
@@ -131,6 +137,7 @@ impl<O: Observer, F: FnMut() -> O> StreamReader<O, F> {
         for areas in areas::discover(&self.folder, &mut self.seen) {
             let walk = Walk::new(areas.anchor().wrapping_sub(self.replay.anchor()));
             let (process, parent) = areas.processes();
+            self.shares.found(process, areas.anchor());
             let observer = (self.observer)();
             self.streams.push(Stream { process, parent, walk, observer, areas });
         }
@@ -213,6 +220,7 @@ impl<O: Observer, F: FnMut() -> O> StreamReader<O, F> {
             processes.first_mut().ok_or_else(|| refusal("it ended before its log began".to_owned()))?;
         first.ended = ended;
         first.notes.clone_from(&instrumented.notes);
+        first.notes.extend(self.shares.sentence());
         Ok(Trace { processes, emulator: String::new() })
     }
 }

@@ -239,6 +239,41 @@ fn stat_and_sites_say_what_a_built_program_executed_and_what_has_no_records() {
     assert!(said.contains("tally.c:") && said.contains("with records of its branches"), "{said}");
 }
 
+/// The share of its time that a program of this `main` spends in code without records, in percent; nothing where the kernel
+/// allows no samples.
+fn outside(main: &str) -> Option<f64> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!("#include <string.h>\nstatic char bytes[1 << 16];\nint main(void)\n{{\n{main}\n}}\n");
+    fs::write(folder.path().join("main.c"), text).expect("it is written");
+    let mut stat = Command::new(env!("CARGO_BIN_EXE_assay"));
+    stat.args(["stat", "--build", "gcc -O1 -o main main.c", "--predictor", "none", "--", "./main"]);
+    let output = stat.current_dir(folder.path()).output().expect("assay starts");
+    let said =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    if said.contains("without records is unknown") {
+        println!("skipped: {said}");
+        return None;
+    }
+    let share = said.split("Code without records takes ").nth(1).unwrap_or_else(|| panic!("{said}"));
+    let number =
+        share.split_whitespace().find_map(|word| word.parse().ok()).unwrap_or_else(|| panic!("{said}"));
+    Some(if share.starts_with("less than") { 0.0 } else { number })
+}
+
+#[test]
+fn the_share_of_time_in_code_without_records_is_told() {
+    if !compilers().iter().any(|compiler| compiler.name.starts_with("gcc")) {
+        return;
+    }
+    let own = "    volatile unsigned sum = 0;\n    for (unsigned at = 0; at < 100000000; at++) sum += at & 7;\n    return 0;";
+    let library = "    for (int at = 0; at < 300000; at++) { memset(bytes, at, sizeof bytes); __asm__ volatile(\"\" ::: \"memory\"); }\n    \
+                   return bytes[7] == 1;";
+    if let (Some(own), Some(library)) = (outside(own), outside(library)) {
+        assert!(own < 20.0 && library > 80.0, "{own} {library}");
+    }
+}
+
 #[test]
 fn a_program_that_the_build_does_not_make_is_refused_with_those_that_it_makes() {
     if !compilers().is_empty() {
