@@ -12,13 +12,16 @@ use serde_json::Value;
 /// lacks, if it was compiled with it.
 const PROGRAM: &str = r#"
 #include <assay.h>
+#ifndef MORE
+#define MORE 0
+#endif
 static uint64_t count(const uint8_t *data, size_t size)
 {
     uint64_t sum = 0, byte;
     const uint8_t *end = data + size;
     __asm__ volatile("1: movzbl (%[at]), %k[byte]\n inc %[at]\n cmp %[end], %[at]\n jne 1b"
                      : [at] "+r"(data), [byte] "=&r"(byte) : [end] "r"(end) : "cc", "memory");
-    return size + sum;
+    return size + sum + MORE;
 }
 static uint64_t decide(const uint8_t *data, size_t size)
 {
@@ -295,6 +298,20 @@ fn an_instrumented_build_gives_the_figures_that_the_emulator_gives() {
     assert_eq!(figures("instrumented", "instrumented"), traced);
     assert_eq!(figures("auto", "instrumented"), traced);
     assert_eq!(traced.len(), 2);
+}
+
+#[test]
+fn flags_that_change_what_is_answered_are_counted_each() {
+    let Some(lab) = lab("-O1", &["count", "wide"]) else { return };
+    lab.edit(|text| {
+        text.replace("flags = [\"-O1\"]", "flags = { plain = [\"-O1\"], more = [\"-O1\", \"-DMORE=1\"] }")
+    });
+    let said = lab.run(&["--seed", "1"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let page = lab.page();
+    let cells = page["cells"].as_array().expect("cells");
+    let counted = cells.iter().filter(|cell| cell["per_unit"]["instructions"]["value"].is_number()).count();
+    assert_eq!((cells.len(), counted), (4, 4), "{}", page["cells"]);
 }
 
 #[test]

@@ -92,8 +92,8 @@ struct CountPhase<'a, 's> {
     deadline: Instant,
     done: u64,
     total: u64,
-    /// Combined answers by input and kind: the first variant's speak for all.
-    checks: HashMap<(usize, VariantKind), u64>,
+    /// Combined answers by input and kind: the first variant's speak for all that are compiled as it was. Flags may ask for other ones.
+    checks: HashMap<(BuildGroup, usize, VariantKind), u64>,
 }
 
 /// Counts what the experiment asks for, as far as it is not known and time allows.
@@ -464,7 +464,7 @@ impl CountPhase<'_, '_> {
         let mut left: Vec<usize> = open.inputs.clone();
         for cell in &outcome.cells {
             left.retain(|input| *input != cell.input);
-            match self.proven(cell).and_then(|()| cell.walked.clone()) {
+            match self.proven(open.placed.group, cell).and_then(|()| cell.walked.clone()) {
                 Ok(walked) => {
                     let row = |walk, stretch| {
                         let mut row = self.row(open, cell.input, executed, walk, stretch);
@@ -483,10 +483,10 @@ impl CountPhase<'_, '_> {
     }
 
     /// The answers of what was walked through, compared with those of the first variant of the kind.
-    fn proven(&mut self, cell: &CountedInput) -> Result<(), String> {
+    fn proven(&mut self, group: BuildGroup, cell: &CountedInput) -> Result<(), String> {
         let check = cell.check;
         let kind = if cell.kind.is_windowed() { VariantKind::Call } else { cell.kind };
-        let first = *self.checks.entry((cell.input, kind)).or_insert(check);
+        let first = *self.checks.entry((group, cell.input, kind)).or_insert(check);
         if first == check {
             return Ok(());
         }
