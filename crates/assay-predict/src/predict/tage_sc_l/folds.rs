@@ -47,9 +47,8 @@ pub struct Leaving {
     tape: FoldTape,
     lengths: [u16; LANES],
     next: [u16; LANES],
-    /// Where a bit enters that is the newest but one, or the newest, of so short a history that it may leave before the
-    /// next refill.
-    enters: [[u16; LANES]; 2],
+    /// Where bits enter so short a history that they may leave before the next refill, by the newest two: the newest lowest.
+    enters: [[u16; LANES]; 4],
     /// All ones in the lanes of so short histories.
     short: [u16; LANES],
     /// The bits since the last refill, and how many.
@@ -69,7 +68,9 @@ impl Leaving {
             tape: FoldTape { words: [0; FoldTape::WORDS], written: 0 },
             lengths,
             next: [0; LANES],
-            enters: [lengths.map(|length| bit(length, 2)), lengths.map(|length| bit(length, 1))],
+            enters: [0, 1, 2, 3].map(|newest: u16| {
+                lengths.map(|length| (newest & 1) * bit(length, 1) | (newest >> 1) * bit(length, 2))
+            }),
             short: lengths.map(|length| if short(length) { !0 } else { 0 }),
             fresh: 0,
             count: 0,
@@ -85,13 +86,14 @@ impl Leaving {
     #[inline(always)]
     pub fn advance_two(&mut self, older: u16, newer: u16) -> [Masks; 2] {
         self.note(older | newer << 1, 2);
-        let (older, newer) = (older.wrapping_neg(), newer.wrapping_neg());
+        // A look-up: of a mask by each bit the compiler makes a branch on the bit.
+        let enters = &self.enters[usize::from(older << 1 | newer) % 4];
         let mut left = [[0; LANES]; 2];
         for lane in 0..LANES {
             let next = self.next[lane];
             left[0][lane] = (next & 1).wrapping_neg();
             left[1][lane] = (next >> 1 & 1).wrapping_neg();
-            self.next[lane] = next >> 2 | older & self.enters[0][lane] | newer & self.enters[1][lane];
+            self.next[lane] = next >> 2 | enters[lane];
         }
         left
     }
@@ -100,12 +102,12 @@ impl Leaving {
     #[inline(always)]
     pub fn advance_one(&mut self, bit: u16) -> Masks {
         self.note(bit, 1);
-        let bit = bit.wrapping_neg();
+        let enters = &self.enters[usize::from(bit) % 2];
         let mut left = [0; LANES];
         for lane in 0..LANES {
             let next = self.next[lane];
             left[lane] = (next & 1).wrapping_neg();
-            self.next[lane] = next >> 1 | bit & self.enters[1][lane];
+            self.next[lane] = next >> 1 | enters[lane];
         }
         left
     }
