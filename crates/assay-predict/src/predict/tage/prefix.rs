@@ -80,6 +80,7 @@ impl PrefixFolds {
     }
 
     /// Moves on behind the last block, and over another of as many footprints of eight bits, at most [`BLOCK`].
+    #[inline(always)]
     pub fn push(&mut self, footprints: &[u16]) {
         self.at += self.length;
         self.length = footprints.len();
@@ -97,6 +98,7 @@ impl PrefixFolds {
     }
 
     /// Keeps what there is ahead of each branch, and takes its footprint in.
+    #[inline(always)]
     fn keep(&mut self, footprints: &[u16]) {
         let mut ahead = [[0; WIDTHS]; BLOCK];
         for (nth, footprint) in footprints.iter().enumerate() {

@@ -69,7 +69,7 @@ impl Leaving {
             lengths,
             next: [0; LANES],
             enters: [0, 1, 2, 3].map(|newest: u16| {
-                lengths.map(|length| (newest & 1) * bit(length, 1) | (newest >> 1) * bit(length, 2))
+                lengths.map(|length| ((newest & 1) * bit(length, 1)) | ((newest >> 1) * bit(length, 2)))
             }),
             short: lengths.map(|length| if short(length) { !0 } else { 0 }),
             fresh: 0,
