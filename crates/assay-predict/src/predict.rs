@@ -26,6 +26,7 @@ pub mod tage_sc_l;
 pub mod tally;
 pub mod tournament;
 pub mod two_level;
+pub mod widest;
 pub mod zoo;
 
 pub use contract::{DirectionPredictor, TargetPredictor};

@@ -226,11 +226,11 @@ mod planted {
     #[test]
     fn sees_misplaced_unsafe() {
         let text = "#![forbid(unsafe_code)]\n// unsafe\nfn f() { unsafe { g() } }\n";
-        assert_eq!(lines(&rules::misplaced_unsafe(&file("crates/assay/src/run/mod.rs", text))), [3]);
-        assert_eq!(
-            lines(&rules::misplaced_unsafe(&file("crates/assay-linux/src/pin.rs", text))),
-            [0_usize; 0]
-        );
+        let found = |path: &str| lines(&rules::misplaced_unsafe(&file(path, text)));
+        assert_eq!(found("crates/assay/src/run/mod.rs"), [3]);
+        assert_eq!(found("crates/assay-linux/src/pin.rs"), [0_usize; 0]);
+        assert_eq!(found("crates/assay-predict/src/predict/tage.rs"), [3]);
+        assert_eq!(found("crates/assay-predict/src/predict/widest.rs"), [0_usize; 0]);
     }
 
     #[test]

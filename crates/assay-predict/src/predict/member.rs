@@ -8,6 +8,7 @@
 //! theirs. A conditional branch that is also indirect or a return (A32 has them) is judged for its direction alone.
 
 use super::steps::Steps;
+use super::widest::{Pass, widest};
 use super::{DirectionPredictor, PredictionKind, TargetPredictor};
 use crate::trace::{Branch, BranchClass};
 
@@ -45,14 +46,28 @@ pub trait Member: Send {
 #[derive(Clone, Debug)]
 pub struct Simulated<P>(pub P);
 
+/// A direction predictor over branches of all classes.
+struct DirectionPass<'a, P> {
+    predictor: &'a mut P,
+    branches: &'a [Branch],
+    missed: &'a mut [u64],
+}
+
+impl<P: DirectionPredictor> Pass for DirectionPass<'_, P> {
+    #[inline(always)]
+    fn run(self) {
+        for branch in self.branches {
+            if branch.class().is_conditional() {
+                judge_direction(self.predictor, branch, self.missed);
+            }
+            self.predictor.track(branch);
+        }
+    }
+}
+
 impl<P: DirectionPredictor + Send> Simulated<P> {
     fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
-        for branch in branches {
-            if branch.class().is_conditional() {
-                judge_direction(&mut self.0, branch, missed);
-            }
-            self.0.track(branch);
-        }
+        widest(DirectionPass { predictor: &mut self.0, branches, missed });
     }
 }
 

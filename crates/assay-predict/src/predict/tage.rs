@@ -202,7 +202,7 @@ impl<R: HistoryRule, const N: usize, const W: usize> Tage<R, N, W> {
     }
 
     /// Sets and tags of all tables; returns a bit per table, 1 where it matches.
-    #[inline]
+    #[inline(always)]
     fn look_up(&mut self, pc: u64) -> u32 {
         let (index, tag, base) = self.hash.of_address(pc);
         let [folds, tag_folds, more_tag_folds] = self.folds.lanes();
@@ -221,18 +221,18 @@ impl<R: HistoryRule, const N: usize, const W: usize> Tage<R, N, W> {
 }
 
 impl<R: HistoryRule, const N: usize, const W: usize> DirectionPredictor for Tage<R, N, W> {
-    #[inline]
+    #[inline(always)]
     fn predict(&mut self, pc: u64, _target: u64) -> bool {
         let matching = self.look_up(pc);
         self.tables.predict(&self.lookup, matching)
     }
 
-    #[inline]
+    #[inline(always)]
     fn train(&mut self, branch: &Branch, predicted: bool) {
         self.tables.train(&self.lookup, branch.taken(), predicted, |_| ());
     }
 
-    #[inline]
+    #[inline(always)]
     fn track(&mut self, branch: &Branch) {
         if let Some(footprints) = self.rule.footprints(branch) {
             self.folds.push(footprints);
@@ -251,7 +251,7 @@ fn window(table: &TaggedTable) -> HistoryWindow {
 }
 
 /// The address's bits over the upper half of a word: Fibonacci hashing.
-#[inline]
+#[inline(always)]
 fn spread(place: u64) -> u32 {
     (place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
 }

@@ -98,7 +98,7 @@ impl<B: Budget> TageScL<B> {
 }
 
 impl<B: Budget> DirectionPredictor for TageScL<B> {
-    #[inline]
+    #[inline(always)]
     fn predict(&mut self, pc: u64, _target: u64) -> bool {
         let tage = self.tage.look_up(pc);
         let prediction = self.loops.predict(pc).unwrap_or(tage);
@@ -106,7 +106,7 @@ impl<B: Budget> DirectionPredictor for TageScL<B> {
         self.corrector.correct(question, self.tage.found())
     }
 
-    #[inline]
+    #[inline(always)]
     fn train(&mut self, branch: &Branch, predicted: bool) {
         let taken = branch.taken();
         let tage = self.tage.found().prediction;
@@ -115,7 +115,7 @@ impl<B: Budget> DirectionPredictor for TageScL<B> {
         self.tage.learn(taken, predicted);
     }
 
-    #[inline]
+    #[inline(always)]
     fn track(&mut self, branch: &Branch) {
         self.corrector.track(branch);
         self.tage.track(branch);

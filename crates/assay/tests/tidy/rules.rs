@@ -309,6 +309,8 @@ pub fn misplaced_unsafe(file: &File) -> Vec<Violation> {
     match file.in_crate() {
         None | Some(("assay-linux" | "assay-harness" | "assay-qemu", _)) => return Vec::new(),
         Some(_) if !file.path.ends_with(".rs") => return Vec::new(),
+        // Calls what is compiled for vectors that this CPU was asked for.
+        Some(("assay-predict", _)) if file.path.ends_with("src/predict/widest.rs") => return Vec::new(),
         Some(_) => {}
     }
     let found = tokens(&file.text).into_iter().filter(|token| token.text == "unsafe");

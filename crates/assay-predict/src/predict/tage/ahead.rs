@@ -18,6 +18,7 @@ use super::{Directions, Geometry, HistoryRule, INDEX_FOLD, TableHash, TaggedTabl
 use crate::predict::Member;
 use crate::predict::member::BranchStretch;
 use crate::predict::steps::Steps;
+use crate::predict::widest::{Pass, widest};
 use crate::trace::Branch;
 
 /// Tables at most.
@@ -100,6 +101,7 @@ impl TageAhead {
     }
 
     /// Finds the places of a block of branches and the tables that hold them, and moves the history over it.
+    #[inline(always)]
     fn look_ahead(&mut self, block: &[Branch]) {
         let (mut for_index, mut for_tag, mut footprints) = ([0; BLOCK], [0; BLOCK], [0; BLOCK]);
         let places = &mut *self.places;
@@ -111,7 +113,8 @@ impl TageAhead {
         self.folds.push(&footprints[..block.len()]);
         self.matching = [0; BLOCK];
         for (table, windows) in self.windows.iter().enumerate().take(TABLES) {
-            let [index, first, second] = [0, 1, 2].map(|fold| self.folds.fold(&windows[fold]));
+            let index = self.folds.fold(&windows[0]);
+            let (first, second) = (self.folds.fold(&windows[1]), self.folds.fold(&windows[2]));
             for n in 0..BLOCK {
                 places.index[table][n] = self.hash.index(table, index[n], for_index[n]);
                 places.tags[table][n] = self.hash.tag(table, [first[n], second[n]], for_tag[n]);
@@ -143,25 +146,37 @@ impl NthPlace<'_> {
         let (index, tags) = (&self.places.index[table % TABLES], &self.places.tags[table % TABLES]);
         let (set, tag, bit) = (index[self.nth], tags[self.nth], 1 << table);
         // In whole vectors from this branch's on; what has been predicted is not asked for again.
-        for eight in self.nth / 8..BLOCK / 8 {
-            for n in 8 * eight..8 * eight + 8 {
-                let same = if index[n] == set { bit } else { 0 };
-                let holds = if tags[n] == tag { bit } else { 0 };
-                matching[n] = matching[n] & !same | same & holds;
-            }
+        let first = self.nth / 16 * 16;
+        let (index, tags) = (&index[first..], &tags[first..]);
+        for ((matching, index), tags) in matching[first..].iter_mut().zip(index).zip(tags) {
+            let same = if *index == set { bit } else { 0 };
+            let holds = if *tags == tag { bit } else { 0 };
+            *matching = *matching & !same | same & holds;
         }
+    }
+}
+
+/// The predictor over a stretch of stream.
+struct AheadPass<'a> {
+    tage: &'a mut TageAhead,
+    branches: &'a [Branch],
+    missed: &'a mut [u64],
+}
+
+impl Pass for AheadPass<'_> {
+    #[inline(always)]
+    fn run(self) {
+        self.tage.over(self.branches, |branch, wrong| self.missed[branch.site as usize] += u64::from(wrong));
     }
 }
 
 impl Member for TageAhead {
     fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
-        self.over(batch.branches, |branch, wrong| missed[branch.site as usize] += u64::from(wrong));
+        widest(AheadPass { tage: self, branches: batch.branches, missed });
     }
 
     fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
-        steps.for_pieces(|branches| {
-            self.over(branches, |branch, wrong| missed[branch.site as usize] += u64::from(wrong));
-        });
+        steps.for_pieces(|branches| widest(AheadPass { tage: self, branches, missed }));
     }
 
     fn storage_bits(&self) -> u64 {

@@ -29,7 +29,7 @@ impl HistoryRule for Directions {
         [8, 0]
     }
 
-    #[inline]
+    #[inline(always)]
     fn footprints(&mut self, branch: &Branch) -> Option<[u64; 2]> {
         let place = branch.pc ^ branch.pc >> 3;
         let conditional = (place << 1) ^ u64::from(branch.taken());

@@ -80,6 +80,7 @@ impl PrefixFolds {
     }
 
     /// Moves on behind the last block, and over another of as many footprints of eight bits, at most [`BLOCK`].
+    #[inline(always)]
     pub fn push(&mut self, footprints: &[u16]) {
         self.at += self.length;
         self.length = footprints.len();
@@ -97,21 +98,25 @@ impl PrefixFolds {
     }
 
     /// Keeps what there is ahead of each branch, and takes its footprint in.
+    #[inline(always)]
     fn keep(&mut self, footprints: &[u16]) {
         let mut ahead = [[0; WIDTHS]; BLOCK];
+        // In registers: each branch waits for the one before.
+        let (mut folds, mut newest) = (self.folds, self.newest);
         for (nth, footprint) in footprints.iter().enumerate() {
-            ahead[nth] = self.folds;
-            self.unsettled[self.at + nth] = self.newest & ones(UNSETTLED as u32);
-            self.youngest[self.at + nth] = self.newest >> UNSETTLED & 1;
-            self.newest = (self.newest << SHIFT ^ footprint) & 0xff;
-            let settled = self.newest >> UNSETTLED;
+            ahead[nth] = folds;
+            self.unsettled[self.at + nth] = newest & ones(UNSETTLED as u32);
+            self.youngest[self.at + nth] = newest >> UNSETTLED & 1;
+            newest = (newest << SHIFT ^ footprint) & 0xff;
+            let settled = newest >> UNSETTLED;
             for lane in 0..WIDTHS {
-                let fold = self.folds[lane];
+                let fold = folds[lane];
                 // The high half of a product is a shift right, by another distance in each lane.
                 let wrapped = ((u32::from(fold) * u32::from(self.wrap[lane])) >> 16) as u16;
-                self.folds[lane] = fold << SHIFT & self.mask[lane] ^ wrapped ^ settled;
+                folds[lane] = fold << SHIFT & self.mask[lane] ^ wrapped ^ settled;
             }
         }
+        (self.folds, self.newest) = (folds, newest);
         for (lane, kept) in self.kept.iter_mut().enumerate().take(self.widths.len()) {
             for (kept, ahead) in kept[self.at..self.at + BLOCK].iter_mut().zip(&ahead) {
                 *kept = ahead[lane % WIDTHS];
@@ -141,15 +146,10 @@ impl PrefixFolds {
         }
         let back = self.at - (length - UNSETTLED) / SHIFT as usize;
         let (all, past) = (&self.all[lane % WIDTHS], block(&self.kept[lane % WIDTHS], back));
+        // An odd length is an even one and a bit. No branch on that: between predictions the CPU cannot foresee it.
+        let (oldest, odd) = (block(&self.youngest, back), (length % 2) as u16);
         for n in 0..BLOCK {
-            folds[n] = all[n] ^ turned(past[n], turn, width);
-        }
-        // An odd length is an even one and a bit.
-        if length % 2 == 1 {
-            let oldest = block(&self.youngest, back);
-            for n in 0..BLOCK {
-                folds[n] ^= oldest[n] << turn;
-            }
+            folds[n] = all[n] ^ turned(past[n] ^ oldest[n] & odd, turn, width);
         }
         folds
     }

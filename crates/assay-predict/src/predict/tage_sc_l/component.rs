@@ -3,6 +3,8 @@
 //! Each row's index mixes the address with its length of the history; the component's say is the sum of the counters
 //! found, doubled while a weight says that it has been worth it.
 
+use std::hint::select_unpredictable;
+
 /// Counters per row, at most.
 const ROW: usize = 1024;
 /// The largest counter.
@@ -105,7 +107,8 @@ impl<const N: usize> ComponentTables<N> {
 /// Moves a weight if doubling `sum` or not decides what all together say.
 #[inline(always)]
 pub fn reconsider(weight: &mut i8, sum: i32, taken: bool, total: i32) {
-    let single = total - if *weight >= 0 { sum } else { 0 };
+    // Not the compiler's choice, which may be a branch on all eight weights.
+    let single = total - select_unpredictable(*weight >= 0, sum, 0);
     if (single + sum >= 0) != (single >= 0) {
         *weight = nudge(*weight, (sum >= 0) == taken, WEIGHT_TOP);
     }

@@ -15,29 +15,44 @@ pub const LANES: usize = 16;
 /// All bits of the history, in the order in which they came; the newest few thousand are remembered.
 #[derive(Clone, Debug)]
 struct FoldTape {
-    words: [u64; FoldTape::WORDS],
+    bytes: [u8; FoldTape::BYTES + 8],
     written: u64,
+    /// Where the next bit will be.
+    at: usize,
 }
 
 impl FoldTape {
-    const WORDS: usize = 64;
+    const BYTES: usize = 2048;
+    /// Bits that are kept, more than the longest history.
+    const PAST: usize = 3968;
 
     /// Appends the lowest `count` of these bits, at most 16, the first one lowest; the others are 0.
+    #[inline(always)]
     fn append(&mut self, bits: u16, count: u32) {
-        let (word, at) = ((self.written / 64) as usize, self.written % 64);
-        let bits = u64::from(bits);
-        let current = &mut self.words[word % Self::WORDS];
-        *current = *current & !(!0 << at) | bits << at;
-        self.words[(word + 1) % Self::WORDS] = bits >> 1 >> (63 - at);
+        if self.at + 32 > 8 * Self::BYTES {
+            self.rewind();
+        }
+        let byte = self.at / 8;
+        let word = u32::from(self.bytes[byte]) & !(!0 << (self.at % 8)) | u32::from(bits) << (self.at % 8);
+        self.bytes[byte..byte + 4].copy_from_slice(&word.to_le_bytes());
+        self.at += count as usize;
         self.written += u64::from(count);
     }
 
-    /// The 16 bits that came from number `first` on; before number 0 all were 0.
-    fn sixteen_from(&self, first: u64) -> u16 {
-        let word = (first / 64) as usize;
-        let (low, high) = (self.words[word % Self::WORDS], self.words[(word + 1) % Self::WORDS]);
-        let at = first % 64;
-        (low >> at | high << 1 << (63 - at)) as u16
+    /// The 16 bits from the one that came `age` bits ago on; those that have not come are 0.
+    #[inline(always)]
+    fn sixteen_from(&self, age: u16) -> u16 {
+        let at = self.at - usize::from(age);
+        let byte = (at / 8) % Self::BYTES;
+        let word = u32::from_le_bytes(self.bytes[byte..byte + 4].try_into().expect("four bytes"));
+        (word >> (at % 8)) as u16
+    }
+
+    #[cold]
+    fn rewind(&mut self) {
+        let from = (self.at - Self::PAST) / 8;
+        self.bytes.copy_within(from.., 0);
+        self.at -= 8 * from;
     }
 }
 
@@ -47,9 +62,9 @@ pub struct Leaving {
     tape: FoldTape,
     lengths: [u16; LANES],
     next: [u16; LANES],
-    /// Where a bit enters that is the newest but one, or the newest, of so short a history that it may leave before the
-    /// next refill.
-    enters: [[u16; LANES]; 2],
+    /// Where bits enter so short a history that they may leave before the next refill, by the newest two, the newest
+    /// lowest.
+    enters: [[u16; LANES]; 4],
     /// All ones in the lanes of so short histories.
     short: [u16; LANES],
     /// The bits since the last refill, and how many.
@@ -66,10 +81,12 @@ impl Leaving {
         let short = |length: u16| length <= 16;
         let bit = |length: u16, back: u16| if (2..=16).contains(&length) { 1 << (length - back) } else { 0 };
         Leaving {
-            tape: FoldTape { words: [0; FoldTape::WORDS], written: 0 },
+            tape: FoldTape { bytes: [0; FoldTape::BYTES + 8], written: 0, at: FoldTape::PAST },
             lengths,
             next: [0; LANES],
-            enters: [lengths.map(|length| bit(length, 2)), lengths.map(|length| bit(length, 1))],
+            enters: [0, 1, 2, 3].map(|newest: u16| {
+                lengths.map(|length| ((newest & 1) * bit(length, 1)) | ((newest >> 1) * bit(length, 2)))
+            }),
             short: lengths.map(|length| if short(length) { !0 } else { 0 }),
             fresh: 0,
             count: 0,
@@ -85,13 +102,14 @@ impl Leaving {
     #[inline(always)]
     pub fn advance_two(&mut self, older: u16, newer: u16) -> [Masks; 2] {
         self.note(older | newer << 1, 2);
-        let (older, newer) = (older.wrapping_neg(), newer.wrapping_neg());
+        // A look-up: of a mask by each bit the compiler makes a branch on the bit.
+        let enters = &self.enters[usize::from(older << 1 | newer) % 4];
         let mut left = [[0; LANES]; 2];
         for lane in 0..LANES {
             let next = self.next[lane];
             left[0][lane] = (next & 1).wrapping_neg();
             left[1][lane] = (next >> 1 & 1).wrapping_neg();
-            self.next[lane] = next >> 2 | older & self.enters[0][lane] | newer & self.enters[1][lane];
+            self.next[lane] = next >> 2 | enters[lane];
         }
         left
     }
@@ -100,12 +118,12 @@ impl Leaving {
     #[inline(always)]
     pub fn advance_one(&mut self, bit: u16) -> Masks {
         self.note(bit, 1);
-        let bit = bit.wrapping_neg();
+        let enters = &self.enters[usize::from(bit) % 2];
         let mut left = [0; LANES];
         for lane in 0..LANES {
             let next = self.next[lane];
             left[lane] = (next & 1).wrapping_neg();
-            self.next[lane] = next >> 1 | bit & self.enters[1][lane];
+            self.next[lane] = next >> 1 | enters[lane];
         }
         left
     }
@@ -122,10 +140,11 @@ impl Leaving {
     fn refill(&mut self) {
         self.tape.append(self.fresh, self.count);
         (self.fresh, self.count) = (0, 0);
+        // All of them before one is stored: what is stored one by one and then read as a vector waits for the stores.
+        let old: [u16; LANES] = std::array::from_fn(|lane| self.tape.sixteen_from(self.lengths[lane]));
         for lane in 0..LANES {
-            let first = self.tape.written.wrapping_sub(u64::from(self.lengths[lane]));
             let short = self.short[lane];
-            self.next[lane] = self.next[lane] & short | self.tape.sixteen_from(first) & !short;
+            self.next[lane] = self.next[lane] & short | old[lane] & !short;
         }
     }
 }

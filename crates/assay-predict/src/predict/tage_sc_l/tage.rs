@@ -410,17 +410,17 @@ impl<B: Budget> TableLayout<B> {
 }
 
 impl<B: Budget> DirectionPredictor for PublishedTage<B> {
-    #[inline]
+    #[inline(always)]
     fn predict(&mut self, pc: u64, _target: u64) -> bool {
         self.look_up(pc)
     }
 
-    #[inline]
+    #[inline(always)]
     fn train(&mut self, branch: &Branch, _predicted: bool) {
         self.learn(branch.taken(), self.found.prediction);
     }
 
-    #[inline]
+    #[inline(always)]
     fn track(&mut self, branch: &Branch) {
         self.history.push(branch);
     }
