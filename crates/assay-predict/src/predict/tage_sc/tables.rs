@@ -100,7 +100,7 @@ impl Tables {
         self.entries[BASE].value = self.base.counter(self.found.base_place);
         let matching = [self.matching(0), self.matching(1)];
         let longest = self.first(matching);
-        let rest = matching.map(|way| way & ((1 << longest.table >> 1) - 1));
+        let rest = matching.map(|way| way & !(!0 << longest.table) >> 1);
         self.found.longest = longest;
         self.found.alternate = self.first(rest);
         self.found.confident = if longest.sureness > 0 { longest } else { self.confident(rest) };
