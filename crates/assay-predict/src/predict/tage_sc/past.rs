@@ -120,14 +120,11 @@ impl Past {
     #[inline(always)]
     pub fn folds(&self) -> [[u16; LANES]; 2] {
         let now = self.running[self.pushed % REMEMBERED];
-        let mut since = [now; LANES];
-        for (fold, length) in since.iter_mut().zip(LENGTHS) {
-            *fold ^= self.running[self.pushed.wrapping_sub(length) % REMEMBERED];
-        }
         let mut parts = [[0; LANES]; 2];
-        for lane in 0..LANES {
-            parts[0][lane] = since[lane] as u32;
-            parts[1][lane] = (since[lane] >> 32) as u32;
+        for (lane, length) in LENGTHS.into_iter().enumerate() {
+            let since = self.running[self.pushed.wrapping_sub(length) % REMEMBERED] ^ now;
+            parts[0][lane] = since as u32;
+            parts[1][lane] = (since >> 32) as u32;
         }
         [self.for_indices(&parts[0]), self.for_tags(&parts[1])]
     }
