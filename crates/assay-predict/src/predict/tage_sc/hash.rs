@@ -3,7 +3,7 @@
 //! Everything is made of exclusive ors, so each part (address, past, path) is folded to its width by itself, and what
 //! tables have in common is folded once.
 
-use super::past::{LANES, PATH_BITS, Past, TABLES};
+use super::past::{BITS, LANES, LENGTHS, PATH_BITS, Past, TABLES};
 use super::tables::BASE;
 use crate::predict::tage_sc_l::folds::Shift;
 
@@ -34,8 +34,12 @@ const BANKS: [u16; TABLES + LANES] = {
 const ALIKE: u32 = WAY_LOG;
 /// Lanes that the tables before that one fill.
 const APART: usize = 16;
-/// Bits of the path that the first two tables see: no more than their history.
-const SHORT_PATHS: [u32; 2] = [15, 25];
+
+/// Bits of the path that a table sees: no more than of the past.
+const fn path_bits(lane: usize) -> u32 {
+    let past = LENGTHS[lane] as u32 * BITS;
+    if past < PATH_BITS { past } else { PATH_BITS }
+}
 
 /// Places and tags of a branch.
 #[derive(Clone)]
@@ -81,7 +85,7 @@ impl Places {
         let path = past.path();
         let alike = path & ((1 << WAY_LOG) - 1) ^ path >> WAY_LOG;
         let apart = self.mixing.mix(path);
-        let bank = (word ^ word >> 4 ^ u64::from(path & ((1 << SHORT_PATHS[0]) - 1))) % TABLES as u64;
+        let bank = (word ^ word >> 4 ^ u64::from(path & ((1 << path_bits(0)) - 1))) % TABLES as u64;
         let banks: &[u16; LANES] = BANKS[bank as usize + 1..].first_chunk().expect("as long as is needed");
         let [for_index, for_tag] = past.folds();
         self.find_tags(&for_tag, word as u32, alike, &apart);
@@ -166,7 +170,7 @@ impl Mixing {
             right: [0; APART],
         };
         for lane in 0..ALIKE as usize - 1 {
-            let beyond = SHORT_PATHS.get(lane).unwrap_or(&PATH_BITS) - WAY_LOG;
+            let beyond = path_bits(lane) - WAY_LOG;
             mixing.apart[lane] = !0;
             mixing.sees[lane] = if beyond < 16 { (1 << beyond) - 1 } else { !0 };
             mixing.sees_top[lane] = if beyond > 16 { !0 } else { 0 };
