@@ -22,6 +22,7 @@ fn target(name: &str) -> Option<f64> {
         "perceptron" => Some(15.0),
         "ittage" => Some(20.0),
         "last-target" => Some(20.0),
+        "tage-sc-192k" => Some(160.0),
         _ if name.starts_with("tage-sc-l") => Some(80.0),
         _ if name.starts_with("tage") => Some(35.0),
         "always-taken" | "backward-taken" | "bimodal" | "two-level" | "tournament" => Some(5.0),

@@ -22,6 +22,7 @@ pub mod profile;
 pub mod return_stack;
 pub mod steps;
 pub mod tage;
+pub mod tage_sc;
 pub mod tage_sc_l;
 pub mod tally;
 pub mod tournament;

@@ -7,7 +7,7 @@ use assay_predict::predict::tage_sc_l::{Kb8, Kb64, PublishedTage, TageScL};
 use assay_predict::trace::Branch;
 
 /// Runs the predictor as the reference was run, and keeps each prediction.
-fn run(predictor: &mut impl DirectionPredictor, branches: &[Branch]) -> (Golden, Vec<bool>) {
+pub fn run(predictor: &mut impl DirectionPredictor, branches: &[Branch]) -> (Golden, Vec<bool>) {
     let (mut missed, mut hash, mut predictions) = (0, StreamHash::new(), Vec::new());
     for branch in branches {
         if branch.class().is_conditional() {
@@ -23,7 +23,7 @@ fn run(predictor: &mut impl DirectionPredictor, branches: &[Branch]) -> (Golden,
 }
 
 /// Every prediction on the first two streams; count and hash on all.
-fn equals_the_published<P: DirectionPredictor>(make: fn() -> P, reference: &str) {
+pub fn equals_the_published<P: DirectionPredictor>(make: fn() -> P, reference: &str) {
     for name in STREAMS {
         let (made, predictions) = run(&mut make(), &stream(name).1);
         if name != "synthetic_2M" {

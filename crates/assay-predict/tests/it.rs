@@ -5,6 +5,7 @@ mod golden;
 mod golden_ittage;
 mod golden_streams;
 mod golden_tage;
+mod golden_tage_sc;
 mod golden_tage_sc_l;
 mod golden_textbook;
 mod profiles;

@@ -8,7 +8,7 @@ use super::family::{Named, PredictorFamily};
 use super::member::BranchStretch;
 use super::{Member, PredictionKind, Steps, Tally};
 use super::{
-    bimodal, fixed, gshare, ittage, last_target, perceptron, profile, return_stack, tage, tage_sc_l,
+    bimodal, fixed, gshare, ittage, last_target, perceptron, profile, return_stack, tage, tage_sc, tage_sc_l,
     tournament, two_level,
 };
 use crate::trace::{Branch, BranchClass, BranchSite};
@@ -23,6 +23,7 @@ const FAMILIES: &[&[PredictorEntry]] = &[
     tournament::ENTRIES,
     perceptron::ENTRIES,
     tage::ENTRIES,
+    tage_sc::ENTRIES,
     tage_sc_l::ENTRIES,
     last_target::ENTRIES,
     ittage::ENTRIES,
