@@ -73,6 +73,8 @@ pub struct LoggingProgram {
     pub logging: PathBuf,
     /// Where everything lies in both.
     pub table: PairedTable,
+    /// What of it has no records, and why: whole sentences.
+    pub notes: Vec<String>,
 }
 
 /// What was built for a measured program: hashes of the links with a table of sites alone, and with records.
@@ -121,7 +123,7 @@ pub fn build(workshop: &Workshop, recipe: &Recipe, measured: &Artifact) -> Resul
         workshop.cache.put_record(&key, &build).map_err(|error| whole.stored(&error))?;
     }
     let logging = workshop.cache.place("artifacts", &build.logging, "elf");
-    Ok(LoggingProgram { plain: measured.path.clone(), logging, table })
+    Ok(LoggingProgram { plain: measured.path.clone(), logging, table, notes: Vec::new() })
 }
 
 struct Work<'a> {

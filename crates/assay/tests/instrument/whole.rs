@@ -3,8 +3,8 @@
 
 use super::compilers;
 use crate::trace_fixtures;
-use assay_link::adopt::capture::{self, BuildAsked, InstrumentAsked};
-use assay_link::build::Scope;
+use assay_link::adopt::capture::{self, BuildAsked, InstrumentAsked, TextsAsked};
+use assay_link::build::{LoggingProgram, Scope};
 use assay_pure::outcomes::SiteKind;
 use assay_pure::trace::{Branch, BranchSite};
 use assay_trace::logged::areas::{AREA, AREAS, MAGIC, PAGE};
@@ -58,24 +58,43 @@ pub fn build(
     command: &str,
     program: &str,
 ) -> Result<InstrumentedProgram, String> {
-    let mut asked = BuildAsked::new(command, folder, store).expect("a build");
-    asked.assay = env!("CARGO_BIN_EXE_assay").into();
-    asked.texts = true;
-    let built = capture::build(&asked, &|_| {}).unwrap_or_else(|error| panic!("{command}: {error}"));
-    // cargo gives what it links a second name.
-    let mut links = built.links.iter();
-    let link =
-        links.find(|link| link.copies.iter().chain([&link.output]).any(|path| path.ends_with(program)));
-    let link = link.expect("the link was captured");
-    let made = link.instrument(&InstrumentAsked {
-        measured: &link.output,
-        scope: Scope::Program,
-        into: &store.join("instrumented"),
-        stand_ins: &built.assemblers,
-    })?;
-    let program = made.program;
-    let (plain, logging, table) = (program.plain, program.logging, program.table);
-    Ok(InstrumentedProgram { plain, logging, table, notes: made.notes })
+    let asked = WantedBuild { texts: TextsAsked::Assembled, scope: Scope::Program };
+    let LoggingProgram { plain, logging, table, notes } = asked.run(folder, store, command, program)?;
+    Ok(InstrumentedProgram { plain, logging, table, notes })
+}
+
+/// What a build with records is asked for.
+pub struct WantedBuild {
+    pub texts: TextsAsked,
+    pub scope: Scope,
+}
+
+impl WantedBuild {
+    /// Builds a program by a shell command.
+    pub fn run(
+        &self,
+        folder: &Path,
+        store: &Path,
+        command: &str,
+        program: &str,
+    ) -> Result<LoggingProgram, String> {
+        let mut asked = BuildAsked::new(command, folder, store).expect("a build");
+        asked.assay = env!("CARGO_BIN_EXE_assay").into();
+        asked.texts = self.texts;
+        asked.sections = self.scope == Scope::Regions;
+        let built = capture::build(&asked, &|_| {}).unwrap_or_else(|error| panic!("{command}: {error}"));
+        // cargo gives what it links a second name.
+        let mut links = built.links.iter();
+        let link =
+            links.find(|link| link.copies.iter().chain([&link.output]).any(|path| path.ends_with(program)));
+        let link = link.expect("the link was captured");
+        link.instrument(&InstrumentAsked {
+            measured: &link.output,
+            scope: self.scope,
+            into: &store.join("instrumented"),
+            stand_ins: &built.assemblers,
+        })
+    }
 }
 
 /// Runs both and compares each site. Returns how often sites were executed, and the notes.

@@ -1,10 +1,11 @@
 //! A captured link made again with records of its branches, and with the table of its sites alone.
 //!
-//! Method: each object whose text was recorded (`assembler`), or is known to rustc (`units`), is replaced by its pair (`pairs`), in
+//! Method: each object whose text was recorded (`assembler`), or is known to rustc (`units`) or clang, is replaced by its pair (`pairs`), in
 //! archives too. The link with tables must give the measured program's code byte for byte, so that what the other one logs is
 //! said of that program. What has no text stays as it is; what it does is not seen, and that is said.
 
 use super::assembler::{self, PAIRS_VARIABLE, RecordedText, SIDE_VARIABLE};
+use super::clang::ClangCall;
 use super::link::{CapturedLink, Words};
 use super::pairs::{Pair, PairSide, PairText, Pairs};
 use super::units::{UnitFound, UnitTexts};
@@ -33,15 +34,6 @@ pub struct InstrumentAsked<'a> {
     pub stand_ins: &'a Path,
 }
 
-/// A program of somebody's build that logs its branches.
-#[derive(Clone, Debug)]
-pub struct InstrumentedLink {
-    /// The program and what its log means.
-    pub program: LoggingProgram,
-    /// What has no records, and why: whole sentences.
-    pub notes: Vec<String>,
-}
-
 /// What stands in the place of one input.
 struct Replacement {
     /// Of the call's inputs.
@@ -66,6 +58,8 @@ struct Texts {
     recorded: PathBuf,
     units: UnitTexts,
     pairs: Pairs,
+    /// For what is written meanwhile.
+    scratch: PathBuf,
 }
 
 impl CapturedLink {
@@ -73,7 +67,7 @@ impl CapturedLink {
     ///
     /// # Errors
     /// It makes no program; nothing of it has records; the linker fails; the code is not the measured program's.
-    pub fn instrument(&self, asked: &InstrumentAsked<'_>) -> Result<InstrumentedLink, String> {
+    pub fn instrument(&self, asked: &InstrumentAsked<'_>) -> Result<LoggingProgram, String> {
         let name = self.output.display();
         let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
         let own = read(asked.measured)?;
@@ -90,6 +84,7 @@ impl CapturedLink {
             recorded: assembler::texts(&kept),
             units: UnitTexts::new(&kept, folder.join("units")),
             pairs: Pairs { folder: folder.join("pairs"), scope: asked.scope },
+            scratch: folder.join("text"),
         };
         let mut notes = Vec::new();
         let words = self.resolved(&folder.join("x")).map_err(|error| error.to_string())?;
@@ -115,8 +110,7 @@ impl CapturedLink {
             return Err(format!("linked again, the code of {name} is not that of the build"));
         }
         let table = outcomes::pair(&marked, &read(&logging)?)?;
-        let program = LoggingProgram { plain: asked.measured.to_owned(), logging, table };
-        Ok(InstrumentedLink { program, notes })
+        Ok(LoggingProgram { plain: asked.measured.to_owned(), logging, table, notes })
     }
 
     /// An empty folder for this link: its sites are numbered anew.
@@ -235,6 +229,16 @@ impl Texts {
             let assemble = |source: &Path, object: &Path| recorded.assemble(source, object);
             let text = PairText { text: &recorded.text, object: None, assemble: &assemble };
             return Found::of(self.pairs.of(&identity, &text));
+        }
+        if let Some(call) = ClangCall::of(&self.recorded, &identity) {
+            let assemble = |source: &Path, object: &Path| call.assemble(source, object);
+            return match call.text(&self.scratch) {
+                Ok(text) => {
+                    let text = PairText { text: &text, object: Some(bytes), assemble: &assemble };
+                    Found::of(self.pairs.of(&identity, &text))
+                }
+                Err(why) => Found::of(self.pairs.refuse(&identity, format!("{name}: {why}"))),
+            };
         }
         match self.units.of(name, place, bytes) {
             UnitFound::Text(unit) => {
