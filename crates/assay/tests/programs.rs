@@ -364,13 +364,13 @@ fn counted(project: &Copied, source: &str) -> Vec<[f64; 2]> {
 }
 
 #[test]
-fn what_cmake_or_a_command_builds_is_counted_in_an_instrumented_build_as_the_emulator_counts_it() {
+fn what_cmake_a_command_or_the_linker_makes_is_counted_in_an_instrumented_build_as_the_emulator_counts_it() {
     if !cfg!(target_arch = "x86_64") {
         println!("skipped: only x86-64 is instrumented");
         return;
     }
     trace_fixtures::plugin();
-    for (kind, builder) in [("make", "make"), ("cmake", "cmake")] {
+    for (kind, builder) in [("make", "make"), ("cmake", "cmake"), ("sources", "gcc")] {
         let Some(project) = Copied::new(kind, builder) else { return };
         project.place_once();
         project.edit("experiment.toml", "unit = ", "events = [\"instructions\", \"branches\"]\nunit = ");

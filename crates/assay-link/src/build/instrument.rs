@@ -106,7 +106,9 @@ pub fn build(workshop: &Workshop, recipe: &Recipe, measured: &Artifact) -> Resul
         std::fs::read(&measured.path).map_err(|error| format!("{}: {error}", measured.path.display()))?;
     outcomes::may_have_records(&measured_bytes)?;
     if recipe.link_time {
-        return Err("with link-time optimisation the linker generates the code".into());
+        return Err(
+            "with link-time optimisation the linker generates the code, so its link must be captured".into(),
+        );
     }
     let whole = Work { workshop, recipe };
     let key = whole.key(measured);

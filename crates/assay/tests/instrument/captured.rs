@@ -45,6 +45,17 @@ fn regions_of_what_gcc_and_clang_compile_are_logged_as_the_emulator_sees_them() 
 }
 
 #[test]
+fn regions_of_links_that_gcc_optimises_are_logged_as_the_emulator_sees_them() {
+    if compilers().iter().any(|compiler| compiler.name.starts_with("gcc")) {
+        is_as_emulated("gcc -O2 -flto ways.c -o ways", "ways");
+        // Not of `ways`: gcc itself cannot divide what jumps through a table of labels.
+        for flags in ["-O2 -flto", "-O3 -g -flto -flto-partition=max -ffunction-sections"] {
+            is_as_emulated(&format!("g++ {flags} first.cpp second.cpp -o inlines"), "inlines");
+        }
+    }
+}
+
+#[test]
 fn regions_of_a_project_of_cmake_are_logged_as_the_emulator_sees_them() {
     if !has("cmake") {
         return;

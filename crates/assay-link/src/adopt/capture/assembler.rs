@@ -24,8 +24,9 @@ use std::{env, fs};
 
 /// As which this program is called.
 pub const NAME: &str = "as";
-/// The folder of pairs, and which side of them is wanted.
+/// The folder of pairs, what of their program is followed, and which side of them is wanted.
 pub const PAIRS_VARIABLE: &str = "ASSAY_PAIRS";
+pub const SCOPE_VARIABLE: &str = "ASSAY_PAIR_SCOPE";
 pub const SIDE_VARIABLE: &str = "ASSAY_PAIR_SIDE";
 /// Where clang finds words to add.
 const CLANG: &str = "CCC_OVERRIDE_OPTIONS";
@@ -175,7 +176,8 @@ pub fn assemble(words: &[OsString], is_ours: &dyn Fn(&Path) -> bool) -> io::Resu
 fn record_or_replace(record: &RecordedText, output: &Path) -> io::Result<()> {
     let object = digest(&fs::read(output)?);
     if let (Some(folder), Some(side)) = (env::var_os(PAIRS_VARIABLE), env::var(SIDE_VARIABLE).ok()) {
-        let pairs = Pairs { folder: folder.into(), scope: Scope::Program };
+        let scope = Scope::named(&env::var(SCOPE_VARIABLE).unwrap_or_default());
+        let pairs = Pairs { folder: folder.into(), scope };
         let text = PairText {
             text: &record.text,
             object: None,

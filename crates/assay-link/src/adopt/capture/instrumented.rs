@@ -4,7 +4,7 @@
 //! archives too. The link with tables must give the measured program's code byte for byte, so that what the other one logs is
 //! said of that program. What has no text stays as it is; what it does is not seen, and that is said.
 
-use super::assembler::{self, PAIRS_VARIABLE, RecordedText, SIDE_VARIABLE};
+use super::assembler::{self, PAIRS_VARIABLE, RecordedText, SCOPE_VARIABLE, SIDE_VARIABLE};
 use super::clang::ClangCall;
 use super::link::{CapturedLink, Words};
 use super::pairs::{Pair, PairSide, PairText, Pairs};
@@ -188,6 +188,7 @@ impl CapturedLink {
         }
         let environment = [
             (PAIRS_VARIABLE, folder.join("pairs")),
+            (SCOPE_VARIABLE, asked.scope.name().into()),
             (SIDE_VARIABLE, side.name().into()),
             ("COMPILER_PATH", asked.stand_ins.to_owned()),
         ];
