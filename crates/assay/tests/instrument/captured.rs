@@ -56,6 +56,16 @@ fn regions_of_links_that_gcc_optimises_are_logged_as_the_emulator_sees_them() {
 }
 
 #[test]
+fn regions_of_links_that_clang_optimises_are_logged_as_the_emulator_sees_them() {
+    if !has("ld.lld") || !compilers().iter().any(|compiler| compiler.name.starts_with("clang")) {
+        return;
+    }
+    is_as_emulated("clang -O2 -flto -fuse-ld=lld ways.c -o ways", "ways");
+    is_as_emulated("clang -O3 -flto=thin -fuse-ld=lld -march=x86-64-v3 ways.c -o ways", "ways");
+    is_as_emulated("clang++ -O2 -flto -fuse-ld=lld first.cpp second.cpp -o inlines", "inlines");
+}
+
+#[test]
 fn regions_of_a_project_of_cmake_are_logged_as_the_emulator_sees_them() {
     if !has("cmake") {
         return;

@@ -5,6 +5,7 @@
 //! said of that program. What has no text stays as it is; what it does is not seen, and that is said.
 
 use super::assembler::{self, PAIRS_VARIABLE, RecordedText, SCOPE_VARIABLE, SIDE_VARIABLE};
+use super::bitcode::LateCode;
 use super::clang::ClangCall;
 use super::link::{CapturedLink, Words};
 use super::pairs::{Pair, PairSide, PairText, Pairs};
@@ -58,6 +59,8 @@ struct Texts {
     recorded: PathBuf,
     units: UnitTexts,
     pairs: Pairs,
+    /// What LLVM generates in this link.
+    late: Option<LateCode>,
     /// For what is written meanwhile.
     scratch: PathBuf,
 }
@@ -80,10 +83,12 @@ impl CapturedLink {
         }
         let folder = self.own_folder(asked.into)?;
         let kept = self.store().join("kept");
+        let pairs = Pairs { folder: folder.join("pairs"), scope: asked.scope };
         let mut texts = Texts {
+            late: LateCode::of(self, &folder, &pairs)?,
+            pairs,
             recorded: assembler::texts(&kept),
             units: UnitTexts::new(&kept, folder.join("units")),
-            pairs: Pairs { folder: folder.join("pairs"), scope: asked.scope },
             scratch: folder.join("text"),
         };
         let mut notes = Vec::new();
@@ -93,7 +98,8 @@ impl CapturedLink {
         if let (Some(why), Scope::Regions) = (&undivided, asked.scope) {
             return Err(why.clone());
         }
-        let made = |side| self.link_side(side, &replacements, asked, &folder);
+        let late = texts.late.as_ref();
+        let made = |side| self.link_side(side, &replacements, late, asked, &folder);
         let (marked, logging) = (made(PairSide::Marked)?, made(PairSide::Logging)?);
         let units = undivided.iter().chain(texts.units.notes());
         notes.extend(units.map(|why| format!("Without records: {why}.")));
@@ -138,6 +144,8 @@ impl CapturedLink {
             let found = if bytes.starts_with(b"!<arch>\n") || bytes.starts_with(b"!<thin>\n") {
                 let archive = InputArchive { file, bytes: &bytes, place };
                 archive.paired(texts, &folder.join(format!("archive-{input}")))?
+            } else if let Some(found) = texts.stub(file, None) {
+                found
             } else {
                 texts.object(&name, place, &bytes)
             };
@@ -160,10 +168,21 @@ impl CapturedLink {
         Ok(all)
     }
 
+    /// Ahead of which word the linker puts the code that it generates: lld behind all, others behind the last input of it.
+    fn place_of_late_code(&self, words: &Words, late: &LateCode) -> usize {
+        let inputs = words.files.iter().zip(&self.call().inputs);
+        let last = inputs.filter(|(file, _)| late.reads(file)).map(|(_, input)| input.word).max();
+        match last {
+            Some(last) if !self.is_lld() => last + 1,
+            _ => words.own.len(),
+        }
+    }
+
     fn link_side(
         &self,
         side: PairSide,
         replacements: &[Replacement],
+        late: Option<&LateCode>,
         asked: &InstrumentAsked<'_>,
         folder: &Path,
     ) -> Result<PathBuf, String> {
@@ -179,6 +198,11 @@ impl CapturedLink {
                 PairSide::Logging => &replacement.logging,
             };
             self.replace(&mut words, replacement.input, file);
+        }
+        if let Some(late) = late {
+            let objects = late.objects.iter().map(|pair| pair.side(side).to_string_lossy().into_owned());
+            let at = self.place_of_late_code(&words, late);
+            words.own.splice(at..at, objects);
         }
         if side == PairSide::Logging {
             let own = compiled_side(folder, asked.scope)?;
@@ -213,6 +237,12 @@ fn compiled_side(folder: &Path, scope: Scope) -> Result<PathBuf, String> {
 }
 
 impl Texts {
+    /// What stands for bitcode on both sides.
+    fn stub(&self, file: &Path, contents_at: Option<u64>) -> Option<Found> {
+        let stub = self.late.as_ref()?.stub(file, contents_at)?;
+        Some(Found::Pair { marked: stub.to_owned(), logging: stub.to_owned() })
+    }
+
     /// The pair of an object, if its text is known and can be rewritten. It lies, as the build named it, in the folder `place`.
     fn object(&mut self, name: &str, place: &Path, bytes: &[u8]) -> Found {
         use object::{Object as _, ObjectKind, ObjectSection as _, SectionKind};
@@ -293,7 +323,8 @@ impl InputArchive<'_> {
                 }
             };
             let short = Path::new(&name).file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let found = texts.object(&short, self.place, &data);
+            let stub = texts.stub(self.file, Some(member.file_range().0));
+            let found = stub.unwrap_or_else(|| texts.object(&short, self.place, &data));
             for (side, files) in [PairSide::Marked, PairSide::Logging].into_iter().zip(&mut sides) {
                 let own = match &found {
                     Found::Pair { marked, .. } if side == PairSide::Marked => fs::read(marked),
