@@ -9,6 +9,7 @@ mod builder;
 mod captured;
 mod cargo;
 mod cmake;
+mod late;
 mod own;
 mod toolchain;
 mod zig;

@@ -1,6 +1,7 @@
 //! Does the log of an instrumented program hold every branch that the emulator sees, in order, with target, outcome and
 //! instructions? Programs: `fixtures/instrument`. Limits: x86-64 only; skipped with the reason where a compiler or the emulator is missing.
 
+mod captured;
 mod random;
 mod rust;
 mod whole;
@@ -160,10 +161,15 @@ fn compare(
         Ok(program) => program,
         Err(why) => return Ok(Compared::Refused(why)),
     };
+    compare_built(&program, seconds)
+}
+
+/// The same of what was built.
+fn compare_built(program: &LoggingProgram, seconds: Option<u64>) -> Result<Compared, String> {
     if seconds.is_some() && !ends_well(&program.plain, seconds) {
         return Ok(Compared::Slow);
     }
-    let Some((seen, followed)) = logged::<Seen>(&program, seconds) else { return Ok(Compared::Slow) };
+    let Some((seen, followed)) = logged::<Seen>(program, seconds) else { return Ok(Compared::Slow) };
     followed?;
     let options =
         TraceOptions { plugin: Some(trace_fixtures::plugin().to_owned()), ..TraceOptions::default() };

@@ -349,6 +349,37 @@ fn a_cmake_project_is_built_as_release_outside_of_its_folder_and_placed() {
     assert!(!project.place().join("CMakeCache.txt").exists());
 }
 
+/// What each cell executes per unit, all counted in this way.
+fn counted(project: &Copied, source: &str) -> Vec<[f64; 2]> {
+    let output = project.command().args(["--source", source]).output().expect("assay starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let of = |cell: &Value, event: &str| {
+        let figure = &cell["per_unit"][event];
+        assert_eq!(figure["source"], source, "{cell}");
+        figure["value"].as_f64().unwrap_or_else(|| panic!("no {event}: {cell}"))
+    };
+    let page = page_of(&project.place());
+    let cells = page["cells"].as_array().expect("cells").iter();
+    cells.map(|cell| ["instructions", "branches"].map(|event| of(cell, event))).collect()
+}
+
+#[test]
+fn what_cmake_a_command_or_the_linker_makes_is_counted_in_an_instrumented_build_as_the_emulator_counts_it() {
+    if !cfg!(target_arch = "x86_64") {
+        println!("skipped: only x86-64 is instrumented");
+        return;
+    }
+    trace_fixtures::plugin();
+    for (kind, builder) in [("make", "make"), ("cmake", "cmake"), ("sources", "gcc")] {
+        let Some(project) = Copied::new(kind, builder) else { return };
+        project.place_once();
+        project.edit("experiment.toml", "unit = ", "events = [\"instructions\", \"branches\"]\nunit = ");
+        let instrumented = counted(&project, "instrumented");
+        assert_eq!(instrumented.len(), 3, "all variants");
+        assert_eq!(instrumented, counted(&project, "traced"), "{kind}");
+    }
+}
+
 #[test]
 fn what_a_command_builds_is_placed_and_built_again_where_it_is_up_to_date() {
     let Some(project) = Copied::new("make", "make") else { return };

@@ -415,7 +415,7 @@ impl CountPhase<'_, '_> {
         if outcome.is_err() {
             self.done = before;
         }
-        outcome
+        outcome.map_err(|why| [&[why], &built.notes[..]].concat().join(". ").trim_end_matches('.').to_owned())
     }
 
     fn trace(&mut self, program: &Path, open: &OpenProgram<'_>, inputs: &[usize]) -> ProgramCounts {

@@ -8,14 +8,16 @@
 //! cargo is given a wrapper for rustc, as rustc's driver passes `COMPILER_PATH` over (`rust.rs`); zig,
 //! which has its linker inside, a stand-in of its own (`zig.rs`). cargo also starts benchmarks through us (`runner.rs`).
 //! A link is also made again with records of its branches (`instrumented`), from the texts that assemblers were given (`assembler`)
-//! or that rustc writes when it is called again (`units`).
+//! or that rustc (`units`), clang (`clang`) and LLVM in a linker (`bitcode`) write when they are called again.
 //! Limits: a linker that the build names by path is not seen; a link with a linker script of its own is repeated but not
 //! placed. Checked: every kind of link is captured, repeated to the same code, and moved as asked
 //! (`crates/assay/tests/capture.rs`); what it costs is measured in `bench/capture`.
 
 mod assembler;
+mod bitcode;
 mod builds;
 mod call;
+mod clang;
 mod copies;
 mod failure;
 mod go;
@@ -38,10 +40,10 @@ mod units;
 mod words;
 mod zig;
 
-pub use builds::{BuildAsked, CapturedBuild, build};
+pub use builds::{BuildAsked, CapturedBuild, TextsAsked, build};
 pub use failure::{BuildError, FailedBuild, NothingCaptured, ReplayError};
 pub use held::{HELD_VERSION, HeldLink};
-pub use instrumented::{InstrumentAsked, InstrumentedLink};
+pub use instrumented::InstrumentAsked;
 pub use link::{CapturedLink, Repeated, Replayed};
 pub use program::PlacementLimit;
 pub use stand_in::stand_in;

@@ -73,6 +73,8 @@ pub struct LoggingProgram {
     pub logging: PathBuf,
     /// Where everything lies in both.
     pub table: PairedTable,
+    /// What of it has no records, and why: whole sentences.
+    pub notes: Vec<String>,
 }
 
 /// What was built for a measured program: hashes of the links with a table of sites alone, and with records.
@@ -104,7 +106,9 @@ pub fn build(workshop: &Workshop, recipe: &Recipe, measured: &Artifact) -> Resul
         std::fs::read(&measured.path).map_err(|error| format!("{}: {error}", measured.path.display()))?;
     outcomes::may_have_records(&measured_bytes)?;
     if recipe.link_time {
-        return Err("with link-time optimisation the linker generates the code".into());
+        return Err(
+            "with link-time optimisation the linker generates the code, so its link must be captured".into(),
+        );
     }
     let whole = Work { workshop, recipe };
     let key = whole.key(measured);
@@ -121,7 +125,7 @@ pub fn build(workshop: &Workshop, recipe: &Recipe, measured: &Artifact) -> Resul
         workshop.cache.put_record(&key, &build).map_err(|error| whole.stored(&error))?;
     }
     let logging = workshop.cache.place("artifacts", &build.logging, "elf");
-    Ok(LoggingProgram { plain: measured.path.clone(), logging, table })
+    Ok(LoggingProgram { plain: measured.path.clone(), logging, table, notes: Vec::new() })
 }
 
 struct Work<'a> {

@@ -8,6 +8,7 @@ use super::failure::{BuildFailure, Stage};
 use super::instrument::SourceCommand;
 use super::linker::{self, Linker, LinkerKind};
 use super::objects::{self, Compilation, Object};
+use super::relink;
 use super::workshop::Workshop;
 use assay_pure::experiment::spec::{FlagSet, Program};
 use assay_pure::placement::order::{OrderedSection, object_pattern};
@@ -51,6 +52,19 @@ impl Recipe {
     /// "gcc-12 with flags O2 (-O2 -g)".
     pub(super) fn described(&self) -> String {
         format!("{} with {}", self.compiler.name, describe_flags(&self.flag_set, &self.flags))
+    }
+
+    /// Whether its functions come into being in its links.
+    pub fn optimises_its_link(&self) -> bool {
+        self.link_time
+    }
+
+    /// The command of its link as built.
+    pub fn linking(&self, output: &Path) -> Vec<String> {
+        let objects: Vec<PathBuf> = self.as_built.iter().map(|object| object.path.clone()).collect();
+        let mut words = relink::command_of(self, &objects);
+        words.extend(["-o".into(), output.to_string_lossy().into_owned()]);
+        words
     }
 
     /// Names of the functions that the objects of a link define; nothing if they are not known.

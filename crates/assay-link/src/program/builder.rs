@@ -1,6 +1,7 @@
 //! Compiling and linking, whichever way a program is built.
 
 use super::captured::CapturedProgram;
+use super::late;
 use crate::build::{
     Artifact, BuildFailure, Builder, Compiler, Link, LoggingProgram, Recipe, Stats, in_pairs,
 };
@@ -101,6 +102,9 @@ impl ProgramBuilder {
     /// Why it cannot be instrumented, as part of a sentence.
     pub fn instrument(&self, recipe: &ProgramRecipe, measured: &Artifact) -> Result<LoggingProgram, String> {
         match recipe {
+            ProgramRecipe::Compiled(recipe) if recipe.optimises_its_link() => {
+                late::instrument(&self.builder, &self.store, recipe, measured)
+            }
             ProgramRecipe::Compiled(recipe) => self.builder.instrument(recipe, measured),
             ProgramRecipe::Captured(program) => program.instrument(measured),
         }

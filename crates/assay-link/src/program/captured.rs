@@ -2,7 +2,7 @@
 
 use super::aside::{Cleared, settle_abandoned};
 use super::own::{OwnAsked, OwnOrder};
-use crate::adopt::capture::{self, BuildAsked, BuildError, CapturedLink, InstrumentAsked};
+use crate::adopt::capture::{self, BuildAsked, BuildError, CapturedLink, InstrumentAsked, TextsAsked};
 use crate::build::{
     Artifact, BuildFailure, Builder, Compiler, CompilerFamily, Link, LoggingProgram, Scope, Stage,
 };
@@ -97,6 +97,8 @@ impl CapturedProgram {
             .map_err(|error| asked.failure(error))?;
         build.environment = order.environment;
         build.sections = asked.is_of_c();
+        build.texts =
+            if asked.without_records().is_some() { TextsAsked::None } else { TextsAsked::Unchanged };
         // What was compiled before this time, or else before the run itself, is not of this build.
         let run = |since: Option<i64>| {
             let built = capture::build(&build, said).map_err(|error| match order.wanted.missing() {
@@ -167,7 +169,7 @@ impl CapturedProgram {
             into: &self.replays,
             stand_ins: &self.assemblers,
         };
-        self.link.instrument(&asked).map(|made| made.program)
+        self.link.instrument(&asked)
     }
 
     /// Links it in one placement.

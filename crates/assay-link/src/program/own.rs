@@ -76,12 +76,8 @@ impl OwnAsked<'_> {
     /// Why no program of this kind of build is instrumented, as a part of a sentence; nothing where it may be.
     pub fn without_records(&self) -> Option<&'static str> {
         match self.build {
-            OwnBuild::Cargo { .. } => None,
+            OwnBuild::Cargo { .. } | OwnBuild::Cmake { .. } | OwnBuild::Command { .. } => None,
             OwnBuild::Zig { .. } | OwnBuild::ZigBuild { .. } => Some(ZIG_WITHOUT_RECORDS),
-            OwnBuild::Cmake { .. } | OwnBuild::Command { .. } => Some(
-                "what a build of its own assembles is not recorded here, so as not to change what is measured (`assay stat \
-                 --build` records it)",
-            ),
         }
     }
 

@@ -3,8 +3,8 @@
 use anyhow::{Result, anyhow};
 use assay_lab::lead::Misuse;
 use assay_lab::store::mark;
-use assay_link::adopt::capture::{self, BuildAsked, CapturedLink, InstrumentAsked};
-use assay_link::build::Scope;
+use assay_link::adopt::capture::{self, BuildAsked, CapturedLink, InstrumentAsked, TextsAsked};
+use assay_link::build::{LoggingProgram, Scope};
 use assay_trace::logged::streams::{self, InstrumentedProgram};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl BuildArguments {
         let store = self.store.clone().unwrap_or_else(|| PathBuf::from(".assay/store"));
         mark::claim(&store)?;
         let mut asked = BuildAsked::new(line, Path::new("."), &store.join("links"))?;
-        asked.texts = true;
+        asked.texts = TextsAsked::Assembled;
         let built = capture::build(&asked, &|line| {
             if !quiet {
                 eprintln!("build: {line}");
@@ -64,10 +64,9 @@ impl BuildArguments {
              programs that the command executes have no records."
                 .to_owned(),
         ];
-        notes.extend(made.notes);
+        let LoggingProgram { plain, logging, table, notes: own } = made;
+        notes.extend(own);
         notes.extend(built.warnings);
-        let capture = made.program;
-        let (plain, logging, table) = (capture.plain, capture.logging, capture.table);
         Ok(Some(InstrumentedProgram { plain, logging, table, notes }))
     }
 }

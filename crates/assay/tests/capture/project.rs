@@ -1,7 +1,7 @@
 //! A copy of a fixture project, built under capture, and what every captured link must hold.
 
 use assay_link::adopt::capture::{
-    BuildAsked, BuildError, CapturedBuild, CapturedLink, Repeated, Replayed, build,
+    BuildAsked, BuildError, CapturedBuild, CapturedLink, Repeated, Replayed, TextsAsked, build,
 };
 use assay_link::build::Link;
 use assay_pure::placement::layout;
@@ -44,7 +44,7 @@ impl Project {
     pub fn try_build(&self, command: &str) -> Result<CapturedBuild, BuildError> {
         let asked = BuildAsked {
             sections: false,
-            texts: false,
+            texts: TextsAsked::None,
             command: command.to_owned(),
             folder: self.path(),
             store: self.folder.path().join("store"),

@@ -1,12 +1,13 @@
 //! The process that stands in for an assembler while a build's texts are recorded.
 //!
 //! Question: how is the text known from which each object of somebody's build was assembled? Method: gcc finds `as` in
-//! `COMPILER_PATH` first; clang does too, once it is told (`CCC_OVERRIDE_OPTIONS`) to leave assembling to others. The stand-in has
+//! `COMPILER_PATH` first; clang does too, where it is told (`CCC_OVERRIDE_OPTIONS`) to leave assembling to others. The stand-in has
 //! the real one make the object, unchanged, then keeps the text under the hash of the object. So an object is known wherever the
 //! build copies it, in archives too. When a link is made again that optimises (`-flto`), its assembler is called anew: then
 //! ([`PAIRS_VARIABLE`]) the stand-in hands out the object with records instead.
 //! Limits: whatever changes an object afterwards (`strip`, `objcopy`, `ld -r`) makes it unknown; compilers that write objects
-//! themselves call no assembler: rustc is asked for its texts (`units`), zig and clang as a linker's plugin are refused.
+//! themselves call no assembler: rustc (`units`), clang (`clang`) and linkers that generate code (`bitcode`) are asked for their
+//! texts, zig is refused.
 
 use super::call::CaptureSession;
 use super::pairs::{PairSide, PairText, Pairs};
@@ -23,8 +24,9 @@ use std::{env, fs};
 
 /// As which this program is called.
 pub const NAME: &str = "as";
-/// The folder of pairs, and which side of them is wanted.
+/// The folder of pairs, what of their program is followed, and which side of them is wanted.
 pub const PAIRS_VARIABLE: &str = "ASSAY_PAIRS";
+pub const SCOPE_VARIABLE: &str = "ASSAY_PAIR_SCOPE";
 pub const SIDE_VARIABLE: &str = "ASSAY_PAIR_SIDE";
 /// Where clang finds words to add.
 const CLANG: &str = "CCC_OVERRIDE_OPTIONS";
@@ -77,15 +79,14 @@ impl RecordedText {
     }
 }
 
-/// What a build is told, beside `COMPILER_PATH`. `value` says what the build would see of a variable.
+/// What a build is told so that clang calls an assembler. `value` says what the build would see of a variable.
 pub fn variables(value: &dyn Fn(&str) -> Option<OsString>) -> Vec<(String, OsString)> {
     let mut clang = OsString::from("#+-fno-integrated-as");
     if let Some(own) = value(CLANG).filter(|own| !own.is_empty()) {
         clang.push(" ");
         clang.push(own.to_string_lossy().trim_start_matches('#').trim_start());
     }
-    // What a cache of compilations hands out was assembled elsewhere.
-    vec![(CLANG.into(), clang), ("CCACHE_DISABLE".into(), "1".into())]
+    vec![(CLANG.into(), clang)]
 }
 
 /// The files of a call.
@@ -175,7 +176,8 @@ pub fn assemble(words: &[OsString], is_ours: &dyn Fn(&Path) -> bool) -> io::Resu
 fn record_or_replace(record: &RecordedText, output: &Path) -> io::Result<()> {
     let object = digest(&fs::read(output)?);
     if let (Some(folder), Some(side)) = (env::var_os(PAIRS_VARIABLE), env::var(SIDE_VARIABLE).ok()) {
-        let pairs = Pairs { folder: folder.into(), scope: Scope::Program };
+        let scope = Scope::named(&env::var(SCOPE_VARIABLE).unwrap_or_default());
+        let pairs = Pairs { folder: folder.into(), scope };
         let text = PairText {
             text: &record.text,
             object: None,

@@ -4,7 +4,9 @@ use super::call::{CaptureSession, LinkerCall};
 use super::failure::{self, BuildError, FailedBuild, NothingCaptured};
 use super::link::CapturedLink;
 use super::linkers::{LINKERS, link_anew};
-use super::{LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, assembler, copies, runner, rust, sections, zig};
+use super::{
+    LINKERS_VARIABLE, VARIABLE, WRAPPER_VARIABLE, assembler, clang, copies, runner, rust, sections, zig,
+};
 use crate::build::unresolved::{self, LinkOf};
 use assay_linux::tied::with_the_lab;
 use std::collections::BTreeMap;
@@ -20,6 +22,18 @@ use std::time::{Duration, Instant, SystemTime};
 /// How often the log's last line is told.
 const TELLING: Duration = Duration::from_secs(1);
 
+/// Which texts of a build's objects are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextsAsked {
+    /// None.
+    #[default]
+    None,
+    /// Those that can be had without a change to what is built: what gcc has assembled, and how clang is asked.
+    Unchanged,
+    /// All: clang has its texts assembled, too, which may be other code than its own assembler makes.
+    Assembled,
+}
+
 /// A build to run.
 #[derive(Clone, Debug)]
 pub struct BuildAsked {
@@ -34,8 +48,8 @@ pub struct BuildAsked {
     pub environment: Vec<(String, String)>,
     /// Each function of C and C++ gets a section of its own, without which those of an object cannot be moved apart.
     pub sections: bool,
-    /// The texts from which its objects are assembled are recorded, so that links can be made again with records.
-    pub texts: bool,
+    /// Which texts of its objects are kept, so that links can be made again with records.
+    pub texts: TextsAsked,
     /// The program `assay`, which stands in for linkers.
     pub assay: PathBuf,
 }
@@ -62,7 +76,7 @@ impl BuildAsked {
             store: store.to_owned(),
             environment: Vec::new(),
             sections: false,
-            texts: false,
+            texts: TextsAsked::None,
             assay: std::env::current_exe()?,
         })
     }
@@ -100,7 +114,7 @@ pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<CapturedBuild, B
     if !status.success() {
         return Err(site.failed(asked, status));
     }
-    let gathered = site.gather()?;
+    let mut gathered = site.gather()?;
     if gathered.links.is_empty() {
         return Err(BuildError::NothingCaptured(Box::new(NothingCaptured {
             command: asked.command.clone(),
@@ -110,6 +124,9 @@ pub fn build(asked: &BuildAsked, said: &dyn Fn(&str)) -> Result<CapturedBuild, B
             gone: gathered.gone,
             unknown: gathered.unknown,
         })));
+    }
+    if let Err(error) = clang::keep(&site.clang_log(), &site.store.join("kept"), &gathered.links) {
+        gathered.missed.push(format!("the calls of clang were not kept: {error}"));
     }
     let warnings = gathered.warnings();
     let environment = site.environment(asked);
@@ -267,9 +284,14 @@ impl BuildFolders {
             all[0].1 = ahead(&self.compilers, Some(all[0].1.clone()));
             all.extend(sections::variables(&|name| asked.value(name)));
         }
-        if asked.texts {
+        if asked.texts != TextsAsked::None {
             all[0].1 = ahead(&self.assemblers, Some(all[0].1.clone()));
-            all.extend(assembler::variables(&|name| asked.value(name)));
+            // What a cache of compilations hands out was assembled elsewhere.
+            all.push(("CCACHE_DISABLE".into(), "1".into()));
+            all.extend(match asked.texts {
+                TextsAsked::Assembled => assembler::variables(&|name| asked.value(name)),
+                _ => clang::variables(&self.clang_log(), &|name| asked.value(name)),
+            });
         }
         all.extend(runner::variables(&self.folder, |name| asked.value(name)));
         all
@@ -279,6 +301,11 @@ impl BuildFolders {
     fn environment(&self, asked: &BuildAsked) -> Vec<(String, String)> {
         let text = self.variables(asked).into_iter();
         text.filter_map(|(name, value)| Some((name, value.into_string().ok()?))).collect()
+    }
+
+    /// What clang says of the commands that it executes.
+    fn clang_log(&self) -> PathBuf {
+        self.calls.join("clang")
     }
 
     fn last_line(&self) -> String {

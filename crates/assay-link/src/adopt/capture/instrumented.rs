@@ -1,10 +1,12 @@
 //! A captured link made again with records of its branches, and with the table of its sites alone.
 //!
-//! Method: each object whose text was recorded (`assembler`), or is known to rustc (`units`), is replaced by its pair (`pairs`), in
+//! Method: each object whose text was recorded (`assembler`), or is known to rustc (`units`) or clang, is replaced by its pair (`pairs`), in
 //! archives too. The link with tables must give the measured program's code byte for byte, so that what the other one logs is
 //! said of that program. What has no text stays as it is; what it does is not seen, and that is said.
 
-use super::assembler::{self, PAIRS_VARIABLE, RecordedText, SIDE_VARIABLE};
+use super::assembler::{self, PAIRS_VARIABLE, RecordedText, SCOPE_VARIABLE, SIDE_VARIABLE};
+use super::bitcode::LateCode;
+use super::clang::ClangCall;
 use super::link::{CapturedLink, Words};
 use super::pairs::{Pair, PairSide, PairText, Pairs};
 use super::units::{UnitFound, UnitTexts};
@@ -33,15 +35,6 @@ pub struct InstrumentAsked<'a> {
     pub stand_ins: &'a Path,
 }
 
-/// A program of somebody's build that logs its branches.
-#[derive(Clone, Debug)]
-pub struct InstrumentedLink {
-    /// The program and what its log means.
-    pub program: LoggingProgram,
-    /// What has no records, and why: whole sentences.
-    pub notes: Vec<String>,
-}
-
 /// What stands in the place of one input.
 struct Replacement {
     /// Of the call's inputs.
@@ -66,6 +59,10 @@ struct Texts {
     recorded: PathBuf,
     units: UnitTexts,
     pairs: Pairs,
+    /// What LLVM generates in this link.
+    late: Option<LateCode>,
+    /// For what is written meanwhile.
+    scratch: PathBuf,
 }
 
 impl CapturedLink {
@@ -73,7 +70,7 @@ impl CapturedLink {
     ///
     /// # Errors
     /// It makes no program; nothing of it has records; the linker fails; the code is not the measured program's.
-    pub fn instrument(&self, asked: &InstrumentAsked<'_>) -> Result<InstrumentedLink, String> {
+    pub fn instrument(&self, asked: &InstrumentAsked<'_>) -> Result<LoggingProgram, String> {
         let name = self.output.display();
         let read = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
         let own = read(asked.measured)?;
@@ -86,10 +83,13 @@ impl CapturedLink {
         }
         let folder = self.own_folder(asked.into)?;
         let kept = self.store().join("kept");
+        let pairs = Pairs { folder: folder.join("pairs"), scope: asked.scope };
         let mut texts = Texts {
+            late: LateCode::of(self, &folder, &pairs)?,
+            pairs,
             recorded: assembler::texts(&kept),
             units: UnitTexts::new(&kept, folder.join("units")),
-            pairs: Pairs { folder: folder.join("pairs"), scope: asked.scope },
+            scratch: folder.join("text"),
         };
         let mut notes = Vec::new();
         let words = self.resolved(&folder.join("x")).map_err(|error| error.to_string())?;
@@ -98,7 +98,8 @@ impl CapturedLink {
         if let (Some(why), Scope::Regions) = (&undivided, asked.scope) {
             return Err(why.clone());
         }
-        let made = |side| self.link_side(side, &replacements, asked, &folder);
+        let late = texts.late.as_ref();
+        let made = |side| self.link_side(side, &replacements, late, asked, &folder);
         let (marked, logging) = (made(PairSide::Marked)?, made(PairSide::Logging)?);
         let units = undivided.iter().chain(texts.units.notes());
         notes.extend(units.map(|why| format!("Without records: {why}.")));
@@ -115,8 +116,7 @@ impl CapturedLink {
             return Err(format!("linked again, the code of {name} is not that of the build"));
         }
         let table = outcomes::pair(&marked, &read(&logging)?)?;
-        let program = LoggingProgram { plain: asked.measured.to_owned(), logging, table };
-        Ok(InstrumentedLink { program, notes })
+        Ok(LoggingProgram { plain: asked.measured.to_owned(), logging, table, notes })
     }
 
     /// An empty folder for this link: its sites are numbered anew.
@@ -144,6 +144,8 @@ impl CapturedLink {
             let found = if bytes.starts_with(b"!<arch>\n") || bytes.starts_with(b"!<thin>\n") {
                 let archive = InputArchive { file, bytes: &bytes, place };
                 archive.paired(texts, &folder.join(format!("archive-{input}")))?
+            } else if let Some(found) = texts.stub(file, None) {
+                found
             } else {
                 texts.object(&name, place, &bytes)
             };
@@ -166,10 +168,21 @@ impl CapturedLink {
         Ok(all)
     }
 
+    /// Ahead of which word the linker puts the code that it generates: lld behind all, others behind the last input of it.
+    fn place_of_late_code(&self, words: &Words, late: &LateCode) -> usize {
+        let inputs = words.files.iter().zip(&self.call().inputs);
+        let last = inputs.filter(|(file, _)| late.reads(file)).map(|(_, input)| input.word).max();
+        match last {
+            Some(last) if !self.is_lld() => last + 1,
+            _ => words.own.len(),
+        }
+    }
+
     fn link_side(
         &self,
         side: PairSide,
         replacements: &[Replacement],
+        late: Option<&LateCode>,
         asked: &InstrumentAsked<'_>,
         folder: &Path,
     ) -> Result<PathBuf, String> {
@@ -186,6 +199,11 @@ impl CapturedLink {
             };
             self.replace(&mut words, replacement.input, file);
         }
+        if let Some(late) = late {
+            let objects = late.objects.iter().map(|pair| pair.side(side).to_string_lossy().into_owned());
+            let at = self.place_of_late_code(&words, late);
+            words.own.splice(at..at, objects);
+        }
         if side == PairSide::Logging {
             let own = compiled_side(folder, asked.scope)?;
             let first = self.parts().first(PartRole::Input).map_or(words.own.len(), |part| part.word);
@@ -194,6 +212,7 @@ impl CapturedLink {
         }
         let environment = [
             (PAIRS_VARIABLE, folder.join("pairs")),
+            (SCOPE_VARIABLE, asked.scope.name().into()),
             (SIDE_VARIABLE, side.name().into()),
             ("COMPILER_PATH", asked.stand_ins.to_owned()),
         ];
@@ -218,6 +237,12 @@ fn compiled_side(folder: &Path, scope: Scope) -> Result<PathBuf, String> {
 }
 
 impl Texts {
+    /// What stands for bitcode on both sides.
+    fn stub(&self, file: &Path, contents_at: Option<u64>) -> Option<Found> {
+        let stub = self.late.as_ref()?.stub(file, contents_at)?;
+        Some(Found::Pair { marked: stub.to_owned(), logging: stub.to_owned() })
+    }
+
     /// The pair of an object, if its text is known and can be rewritten. It lies, as the build named it, in the folder `place`.
     fn object(&mut self, name: &str, place: &Path, bytes: &[u8]) -> Found {
         use object::{Object as _, ObjectKind, ObjectSection as _, SectionKind};
@@ -235,6 +260,16 @@ impl Texts {
             let assemble = |source: &Path, object: &Path| recorded.assemble(source, object);
             let text = PairText { text: &recorded.text, object: None, assemble: &assemble };
             return Found::of(self.pairs.of(&identity, &text));
+        }
+        if let Some(call) = ClangCall::of(&self.recorded, &identity) {
+            let assemble = |source: &Path, object: &Path| call.assemble(source, object);
+            return match call.text(&self.scratch) {
+                Ok(text) => {
+                    let text = PairText { text: &text, object: Some(bytes), assemble: &assemble };
+                    Found::of(self.pairs.of(&identity, &text))
+                }
+                Err(why) => Found::of(self.pairs.refuse(&identity, format!("{name}: {why}"))),
+            };
         }
         match self.units.of(name, place, bytes) {
             UnitFound::Text(unit) => {
@@ -288,7 +323,8 @@ impl InputArchive<'_> {
                 }
             };
             let short = Path::new(&name).file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let found = texts.object(&short, self.place, &data);
+            let stub = texts.stub(self.file, Some(member.file_range().0));
+            let found = stub.unwrap_or_else(|| texts.object(&short, self.place, &data));
             for (side, files) in [PairSide::Marked, PairSide::Logging].into_iter().zip(&mut sides) {
                 let own = match &found {
                     Found::Pair { marked, .. } if side == PairSide::Marked => fs::read(marked),

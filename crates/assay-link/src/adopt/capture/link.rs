@@ -343,6 +343,11 @@ impl CapturedLink {
         Ok(self.known.get().expect("just set"))
     }
 
+    /// Whether its linker is lld.
+    pub(super) fn is_lld(&self) -> bool {
+        self.known().is_ok_and(|known| known.kind == LinkerKind::Lld)
+    }
+
     /// What a placement of this link cannot do.
     fn limits(&self, program: &BuiltObjects) -> Result<Vec<PlacementLimit>, ReplayError> {
         if let Some(option) = linker::own_script(&self.call, &self.parts) {

@@ -74,20 +74,29 @@ impl Pairs {
     pub fn of(&self, object: &str, text: &PairText<'_>) -> Result<Pair, String> {
         let place = |side: PairSide| self.folder.join(format!("{object}.{}.o", side.name()));
         let pair = Pair { marked: place(PairSide::Marked), logging: place(PairSide::Logging) };
-        let refused = self.folder.join(format!("{object}.refused"));
         let lock = self.lock().map_err(|error| format!("{}: {error}", self.folder.display()))?;
-        if let Ok(why) = fs::read_to_string(&refused) {
+        if let Ok(why) = fs::read_to_string(self.refused(object)) {
             return Err(why);
         }
         if !pair.logging.is_file() {
             let made = self.make(object, text, &pair);
-            if let Err(why) = &made {
-                let _ = fs::write(&refused, why);
+            if let Err(why) = made {
+                return self.refuse(object, why);
             }
-            made?;
         }
         drop(lock);
         Ok(pair)
+    }
+
+    /// That an object has no pair, and why.
+    pub fn refuse(&self, object: &str, why: String) -> Result<Pair, String> {
+        // Unwritten, it is not told: the object then has no records without a reason.
+        let _ = fs::create_dir_all(&self.folder).and_then(|()| fs::write(self.refused(object), &why));
+        Err(why)
+    }
+
+    fn refused(&self, object: &str) -> PathBuf {
+        self.folder.join(format!("{object}.refused"))
     }
 
     /// Why objects have no pair.

@@ -16,8 +16,8 @@ use std::path::Path;
 pub const NAME: &str = "zig";
 
 /// Why its programs are not instrumented, as a part of a sentence.
-pub const WITHOUT_RECORDS: &str = "zig assembles by itself; the text that it writes when asked is in Intel's syntax, and is padded \
-                                   otherwise when it is assembled";
+pub const WITHOUT_RECORDS: &str =
+    "zig assembles by itself, and what it writes as a text beside an object is other code";
 
 /// Whether a call of zig links a program or library.
 pub fn links(words: &[String]) -> bool {

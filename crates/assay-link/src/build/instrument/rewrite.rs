@@ -53,6 +53,21 @@ pub enum Scope {
     Program,
 }
 
+impl Scope {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scope::Regions => "regions",
+            Scope::Program => "program",
+        }
+    }
+
+    /// The one of this word.
+    pub fn named(word: &str) -> Scope {
+        if word == "regions" { Scope::Regions } else { Scope::Program }
+    }
+}
+
 /// Rewrites one source, whose first site has the number `first`, not 0.
 ///
 /// # Errors
