@@ -12,8 +12,14 @@ mod observers;
 mod programs;
 
 use assay_linux::pin;
+use std::process::ExitCode;
 
-fn main() {
+fn main() -> ExitCode {
+    // In the build of a program this one is called by the names of linkers and assemblers.
+    assay_link::adopt::capture::stand_in().unwrap_or_else(measure)
+}
+
+fn measure() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [what, turns, predictors, rest @ ..] = &words[..] else { panic!("WHAT TURNS PREDICTORS ...") };
     let turns: u64 = turns.parse().expect("a number of turns");
@@ -29,4 +35,5 @@ fn main() {
             "cells TURNS PREDICTORS EXPERIMENT COMPILER, or program TURNS PREDICTORS BUILD PROGRAM WORDS..."
         ),
     }
+    ExitCode::SUCCESS
 }

@@ -16,7 +16,7 @@ mod tests;
 
 use crate::logged::OTHER_CODE;
 use crate::{ClassCounts, Observer, TraceMark};
-use arrivals::Arrivals;
+use arrivals::{AddressMap, Arrivals};
 use assay_pure::outcomes::{
     self, FREE, MARK_BYTES, MarkRecord, NAMED_BYTES, PairedTable, SiteKind, TARGET_BYTES, TARGET_WORD,
     outcome, outcome_of, site_of, target_of, word_at,
@@ -24,7 +24,6 @@ use assay_pure::outcomes::{
 use assay_pure::trace::{Branch, BranchClass, BranchKind, BranchSite};
 use batch::{BATCH, Batch};
 use runs::Runs;
-use std::collections::HashMap;
 use stretch::Stretch;
 
 /// Direct jumps in a row without a choice: a loop that never ends.
@@ -78,27 +77,27 @@ pub(super) struct Walk {
 /// The walk.
 pub(super) struct Replay {
     code: Vec<CodePiece>,
-    sites: HashMap<u64, LoggedSite>,
+    sites: AddressMap<u64, LoggedSite>,
     /// Addresses of sites by their numbers.
-    numbered: HashMap<u32, u64>,
+    numbered: AddressMap<u32, u64>,
     /// From addresses of the logging program, as linked, to those of the measured one.
-    places: HashMap<u64, u64>,
+    places: AddressMap<u64, u64>,
     anchor: u64,
     /// Passages by their address, and addresses by their number.
-    passages: HashMap<u64, u32>,
-    passage_places: HashMap<u32, u64>,
+    passages: AddressMap<u64, u32>,
+    passage_places: AddressMap<u32, u64>,
     /// Other code may be executed in between.
     whole: bool,
     /// Added to an address of the measured program as linked, for who sees it.
     base: u64,
     stretches: Vec<Stretch>,
-    known: HashMap<u64, u32>,
+    known: AddressMap<u64, u32>,
     runs: Runs,
     arrivals: Arrivals,
     branch_sites: Vec<BranchSite>,
     /// The branch of each site, not taken.
     step_sites: Vec<Branch>,
-    site_of: HashMap<u64, u32>,
+    site_of: AddressMap<u64, u32>,
     /// The stream that is followed.
     pub(super) walk: Walk,
     /// Behind the mark that ended the last region: the address, and the instructions since the last branch.
@@ -119,8 +118,9 @@ impl Replay {
     }
 
     fn of_code(code: Vec<CodePiece>, table: &PairedTable, base: u64) -> Replay {
-        let (mut sites, mut numbered, mut places) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let (mut passages, mut passage_places) = (HashMap::new(), HashMap::new());
+        let (mut sites, mut numbered, mut places) =
+            (AddressMap::default(), AddressMap::default(), AddressMap::default());
+        let (mut passages, mut passage_places) = (AddressMap::default(), AddressMap::default());
         for place in &table.places {
             if place.kind == SiteKind::Point {
                 places.entry(place.logging).or_insert(place.plain);
@@ -144,12 +144,12 @@ impl Replay {
             whole: false,
             base,
             stretches: Vec::new(),
-            known: HashMap::new(),
+            known: AddressMap::default(),
             runs: Runs::default(),
             arrivals: Arrivals::default(),
             branch_sites: Vec::new(),
             step_sites: Vec::new(),
-            site_of: HashMap::new(),
+            site_of: AddressMap::default(),
             walk: Walk::default(),
             ended: (0, 0),
         }
@@ -441,12 +441,14 @@ impl Replay {
     fn arrival(&mut self, target: u64) -> Result<Option<(u32, u64)>, String> {
         let logged = target.wrapping_sub(self.walk.moved);
         if let Some(known) = self.arrivals.at(logged) {
-            return Ok(Some(known));
+            return Ok(known);
         }
-        let Some(address) = self.measured(target) else { return Ok(None) };
-        let stretch = self.stretch(address)?;
-        self.arrivals.put(logged, (stretch, address));
-        Ok(Some((stretch, address)))
+        let place = match self.measured(target) {
+            Some(address) => Some((self.stretch(address)?, address)),
+            None => None,
+        };
+        self.arrivals.put(logged, place);
+        Ok(place)
     }
 
     /// Where an address of the running program lies in the measured one.
