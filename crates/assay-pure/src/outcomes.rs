@@ -35,16 +35,19 @@ pub const BEFORE_BYTES: usize = TARGET_BYTES;
 pub const FREE: u8 = 0xff;
 
 /// A record's word.
+#[inline]
 pub const fn word(site: u32, outcome: u32) -> u32 {
     outcome << 24 | site
 }
 
 /// A word's site.
+#[inline]
 pub const fn site_of(word: u32) -> u32 {
     word & 0xff_ffff
 }
 
 /// What a word says of it.
+#[inline]
 pub const fn outcome_of(word: u32) -> u32 {
     word >> 24
 }
@@ -142,11 +145,13 @@ impl MarkRecord {
 }
 
 /// The word at this place.
+#[inline]
 pub fn word_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(std::array::from_fn(|byte| bytes[at + byte]))
 }
 
 /// Where an indirect branch or return went, the beginning of its record.
+#[inline]
 pub fn target_of(record: &[u8; TARGET_BYTES]) -> u64 {
     u64::from_le_bytes(std::array::from_fn(|byte| record[byte]))
 }

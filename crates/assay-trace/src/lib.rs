@@ -27,7 +27,7 @@ pub use session::{TraceSession, available, check, command};
 
 use assay_pure::command::{CommandEnd, EndedBy};
 use assay_pure::predict::Steps;
-use assay_pure::trace::{Branch, BranchSite};
+use assay_pure::trace::{Branch, BranchKind, BranchSite};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -137,6 +137,7 @@ pub struct ClassCounts {
 
 impl ClassCounts {
     /// Counts more of the same.
+    #[inline]
     pub(crate) fn add(&mut self, more: &Self) {
         self.instructions += more.instructions;
         self.conditional += more.conditional;
@@ -147,6 +148,24 @@ impl ClassCounts {
         self.indirect_calls += more.indirect_calls;
         self.returns += more.returns;
         self.system_calls += more.system_calls;
+    }
+
+    /// Counts a branch, and the instructions up to it.
+    pub(crate) fn count(&mut self, branch: &Branch) {
+        let class = branch.class();
+        self.instructions += u64::from(branch.instructions());
+        if class.is_conditional() {
+            self.conditional += 1;
+            self.taken = self.taken.map(|taken| taken + u64::from(branch.taken()));
+            return;
+        }
+        *match (class.kind(), class.is_indirect()) {
+            (BranchKind::Return, _) => &mut self.returns,
+            (BranchKind::Call, true) => &mut self.indirect_calls,
+            (BranchKind::Call, false) => &mut self.calls,
+            (BranchKind::Jump, true) => &mut self.indirect_jumps,
+            (BranchKind::Jump, false) => &mut self.jumps,
+        } += 1;
     }
 
     /// All branches: what perf's `branches` counts.

@@ -6,23 +6,26 @@
 //! Of a whole program a stretch may also end where code without records begins ([`SiteKind::Point`]). Then the next record says where
 //! control came back: it is a passage, or the first one behind a call that is not returned from.
 
+mod arrivals;
+mod batch;
 mod elsewhere;
+mod runs;
 mod stretch;
 #[cfg(test)]
 mod tests;
 
 use crate::logged::OTHER_CODE;
 use crate::{ClassCounts, Observer, TraceMark};
+use arrivals::{AddressMap, Arrivals};
 use assay_pure::outcomes::{
     self, FREE, MARK_BYTES, MarkRecord, NAMED_BYTES, PairedTable, SiteKind, TARGET_BYTES, TARGET_WORD,
     outcome, outcome_of, site_of, target_of, word_at,
 };
 use assay_pure::trace::{Branch, BranchClass, BranchKind, BranchSite};
-use std::collections::HashMap;
+use batch::{BATCH, Batch};
+use runs::Runs;
 use stretch::Stretch;
 
-/// Branches that are handed on at once.
-const BATCH: usize = 8192;
 /// Direct jumps in a row without a choice: a loop that never ends.
 const ENDLESS: usize = 10_000;
 /// Bytes of a call by other code.
@@ -62,9 +65,7 @@ pub(super) struct Walk {
     at: Option<WalkPosition>,
     /// Where calls return to that are not over, as far as they were logged.
     calls: Vec<u64>,
-    batch: Vec<Branch>,
-    /// What was executed, of whole programs.
-    pub(super) counts: ClassCounts,
+    batch: Batch,
     /// Added to an address of the logging program as linked.
     pub(super) moved: u64,
     /// Bytes that were followed.
@@ -76,23 +77,27 @@ pub(super) struct Walk {
 /// The walk.
 pub(super) struct Replay {
     code: Vec<CodePiece>,
-    sites: HashMap<u64, LoggedSite>,
+    sites: AddressMap<u64, LoggedSite>,
     /// Addresses of sites by their numbers.
-    numbered: HashMap<u32, u64>,
+    numbered: AddressMap<u32, u64>,
     /// From addresses of the logging program, as linked, to those of the measured one.
-    places: HashMap<u64, u64>,
+    places: AddressMap<u64, u64>,
     anchor: u64,
     /// Passages by their address, and addresses by their number.
-    passages: HashMap<u64, u32>,
-    passage_places: HashMap<u32, u64>,
+    passages: AddressMap<u64, u32>,
+    passage_places: AddressMap<u32, u64>,
     /// Other code may be executed in between.
     whole: bool,
     /// Added to an address of the measured program as linked, for who sees it.
     base: u64,
     stretches: Vec<Stretch>,
-    known: HashMap<u64, u32>,
+    known: AddressMap<u64, u32>,
+    runs: Runs,
+    arrivals: Arrivals,
     branch_sites: Vec<BranchSite>,
-    site_of: HashMap<u64, u32>,
+    /// The branch of each site, not taken.
+    step_sites: Vec<Branch>,
+    site_of: AddressMap<u64, u32>,
     /// The stream that is followed.
     pub(super) walk: Walk,
     /// Behind the mark that ended the last region: the address, and the instructions since the last branch.
@@ -113,8 +118,9 @@ impl Replay {
     }
 
     fn of_code(code: Vec<CodePiece>, table: &PairedTable, base: u64) -> Replay {
-        let (mut sites, mut numbered, mut places) = (HashMap::new(), HashMap::new(), HashMap::new());
-        let (mut passages, mut passage_places) = (HashMap::new(), HashMap::new());
+        let (mut sites, mut numbered, mut places) =
+            (AddressMap::default(), AddressMap::default(), AddressMap::default());
+        let (mut passages, mut passage_places) = (AddressMap::default(), AddressMap::default());
         for place in &table.places {
             if place.kind == SiteKind::Point {
                 places.entry(place.logging).or_insert(place.plain);
@@ -138,9 +144,12 @@ impl Replay {
             whole: false,
             base,
             stretches: Vec::new(),
-            known: HashMap::new(),
+            known: AddressMap::default(),
+            runs: Runs::default(),
+            arrivals: Arrivals::default(),
             branch_sites: Vec::new(),
-            site_of: HashMap::new(),
+            step_sites: Vec::new(),
+            site_of: AddressMap::default(),
             walk: Walk::default(),
             ended: (0, 0),
         }
@@ -153,12 +162,7 @@ impl Replay {
     pub(super) fn of_program(elf: &[u8], table: &PairedTable) -> Result<Replay, String> {
         let mut replay = Replay { whole: true, ..Replay::new(elf, table)? };
         for class in [BranchClass::CALL, BranchClass::RETURN] {
-            replay.branch_sites.push(BranchSite {
-                pc: OTHER_CODE,
-                length: OTHER_CALL as u8,
-                class,
-                target: None,
-            });
+            replay.site(BranchSite { pc: OTHER_CODE, length: OTHER_CALL as u8, class, target: None });
         }
         Ok(replay)
     }
@@ -182,9 +186,10 @@ impl Replay {
     ///
     /// # Errors
     /// The log does not fit the code, or leads out of what was instrumented.
-    pub(super) fn follow(&mut self, bytes: &[u8], observer: &mut impl Observer) -> Result<(), String> {
+    pub(super) fn follow(&mut self, bytes: &[u8], observer: &mut dyn Observer) -> Result<(), String> {
         let begins = self.walk.position;
         let mut done = 0;
+        self.walk.batch.want(observer.wanted());
         loop {
             self.walk.position = begins + done as u64;
             let left = &bytes[done..];
@@ -204,7 +209,7 @@ impl Replay {
             };
             done += used;
             self.walk.quiet = 0;
-            if self.walk.batch.len() >= BATCH {
+            if self.walk.batch.is_full() {
                 self.hand_on(observer);
             }
         }
@@ -243,7 +248,7 @@ impl Replay {
         &mut self,
         place: WalkPosition,
         left: &[u8],
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<usize, String> {
         match self.stretches[place.stretch as usize].kind {
             SiteKind::Passage => self.passage(place, left),
@@ -254,29 +259,26 @@ impl Replay {
         }
     }
 
-    fn hand_on(&mut self, observer: &mut impl Observer) {
-        if self.walk.batch.is_empty() {
-            return;
-        }
-        if self.whole {
-            let counts = &mut self.walk.counts;
-            for branch in self.walk.batch.iter().filter(|branch| branch.pc != OTHER_CODE) {
-                count(counts, branch);
-            }
-        }
-        observer.branches(&self.branch_sites, &self.walk.batch);
-        self.walk.batch.clear();
+    fn hand_on(&mut self, observer: &mut dyn Observer) {
+        self.walk.batch.hand_on(&self.branch_sites, &self.step_sites, observer);
     }
 
     /// Conditional branches in a row, up to some thousand. Returns how many.
     fn conditionals(&mut self, mut place: WalkPosition, bytes: &[u8]) -> Result<usize, String> {
         let mut done = 0;
-        for &byte in bytes.iter().take(BATCH) {
-            if self.stretches[place.stretch as usize].kind != SiteKind::Conditional {
-                break;
+        while done < bytes.len().min(BATCH)
+            && self.stretches[place.stretch as usize].kind == SiteKind::Conditional
+        {
+            if place.carry == 0
+                && let Some(next) = bytes[done..].first_chunk()
+                && let Some((stretch, used)) = self.run(place.stretch, *next)?
+            {
+                place.stretch = stretch;
+                done += used;
+            } else {
+                place = self.conditional(place, bytes[done])?;
+                done += 1;
             }
-            place = self.conditional(place, byte)?;
-            done += 1;
         }
         self.walk.at = Some(place);
         Ok(done)
@@ -293,6 +295,7 @@ impl Replay {
         // A branch to what follows it is taken either way, as a tracer sees it.
         let seen = taken == 1 || stretch.ways[0] == stretch.ways[1];
         self.walk.batch.push(stretch.branch.again(stretch.branch.target, seen, carry));
+        self.walk.batch.counts.taken = self.walk.batch.counts.taken.map(|taken| taken + u64::from(seen));
         let mut next = stretch.next[taken];
         if next == NONE {
             next = self.stretch(stretch.ways[taken])?;
@@ -319,19 +322,12 @@ impl Replay {
             return Err(self.apart(place.stretch, named));
         }
         let target = target_of(record);
-        let (mut known, mut next, mut address) = stretch.went;
-        if known != target || next == NONE {
-            let Some(found) = self.measured(target) else {
-                if self.whole {
-                    return Ok(self.depart(place));
-                }
-                return Err(self.left_to(place.stretch, target));
-            };
-            address = found;
-            next = self.stretch(address)?;
-            known = target;
-            self.stretches[place.stretch as usize].went = (known, next, address);
-        }
+        let Some((next, address)) = self.arrival(target)? else {
+            if self.whole {
+                return Ok(self.depart(place));
+            }
+            return Err(self.left_to(place.stretch, target));
+        };
         let stretch = &self.stretches[place.stretch as usize];
         let carry = pass(&mut self.walk, stretch, place.carry);
         self.walk.called(stretch, address);
@@ -348,7 +344,7 @@ impl Replay {
         &mut self,
         place: WalkPosition,
         record: &MarkRecord,
-        observer: &mut impl Observer,
+        observer: &mut dyn Observer,
     ) -> Result<usize, String> {
         let stretch = &self.stretches[place.stretch as usize];
         if record.word != stretch.word(outcome::SYSTEM_CALL) {
@@ -370,14 +366,14 @@ impl Replay {
         Ok(MARK_BYTES)
     }
 
-    fn mark(&mut self, mark: TraceMark, observer: &mut impl Observer) {
+    fn mark(&mut self, mark: TraceMark, observer: &mut dyn Observer) {
         self.hand_on(observer);
         observer.mark(mark);
     }
 
     /// A region begins. What was executed since the last branch before it belongs to the first branch in it, as in any
     /// stream; so the walk begins at that branch.
-    fn begin(&mut self, record: &MarkRecord, observer: &mut impl Observer) -> Result<usize, String> {
+    fn begin(&mut self, record: &MarkRecord, observer: &mut dyn Observer) -> Result<usize, String> {
         self.walk.moved = record.anchor.wrapping_sub(self.anchor);
         let lacks = || "its log lacks its start mark".to_owned();
         let site = *self.numbered.get(&site_of(record.word)).ok_or_else(lacks)?;
@@ -441,6 +437,20 @@ impl Replay {
         Err(unknown())
     }
 
+    /// The stretch at an address of the running program, and where that lies in the measured one. Nothing: it is other code.
+    fn arrival(&mut self, target: u64) -> Result<Option<(u32, u64)>, String> {
+        let logged = target.wrapping_sub(self.walk.moved);
+        if let Some(known) = self.arrivals.at(logged) {
+            return Ok(known);
+        }
+        let place = match self.measured(target) {
+            Some(address) => Some((self.stretch(address)?, address)),
+            None => None,
+        };
+        self.arrivals.put(logged, place);
+        Ok(place)
+    }
+
     /// Where an address of the running program lies in the measured one.
     fn measured(&self, address: u64) -> Option<u64> {
         self.places.get(&address.wrapping_sub(self.walk.moved)).copied()
@@ -468,8 +478,12 @@ impl Replay {
 impl Walk {
     /// Of a process whose logging program lies this far from where it was linked.
     pub(super) fn new(moved: u64) -> Walk {
-        let counts = ClassCounts { taken: Some(0), ..ClassCounts::default() };
-        Walk { moved, counts, ..Walk::default() }
+        Walk { moved, batch: Batch::counting(), ..Walk::default() }
+    }
+
+    /// What was executed.
+    pub(super) fn counts(&self) -> ClassCounts {
+        self.batch.counts
     }
 
     /// No byte of the stream is missing ahead of this mark.
@@ -498,33 +512,14 @@ fn whole<const LENGTH: usize>(bytes: &[u8]) -> Result<&[u8; LENGTH], String> {
     bytes.first_chunk().ok_or_else(|| "its log ends in the midst of a record".to_owned())
 }
 
-fn count(counts: &mut ClassCounts, branch: &Branch) {
-    let class = branch.class();
-    counts.instructions += u64::from(branch.instructions());
-    if class.is_conditional() {
-        counts.conditional += 1;
-        counts.taken = counts.taken.map(|taken| taken + u64::from(branch.taken()));
-        return;
-    }
-    *match (class.kind(), class.is_indirect()) {
-        (BranchKind::Return, _) => &mut counts.returns,
-        (BranchKind::Call, true) => &mut counts.indirect_calls,
-        (BranchKind::Call, false) => &mut counts.calls,
-        (BranchKind::Jump, true) => &mut counts.indirect_jumps,
-        (BranchKind::Jump, false) => &mut counts.jumps,
-    } += 1;
-}
-
 /// Hands on the direct branches of a stretch. Returns the instructions since the last branch, the site's own included.
+#[inline]
 fn pass(walk: &mut Walk, stretch: &Stretch, carry: u32) -> u32 {
-    let mut carry = carry;
-    for branch in &stretch.passed {
-        walk.batch.push(branch.again(branch.target, true, branch.instructions() + carry));
-        carry = 0;
+    walk.batch.counts.add(&stretch.counts);
+    if !stretch.calls.is_empty() {
+        walk.calls.extend_from_slice(&stretch.calls);
     }
-    walk.calls.extend_from_slice(&stretch.calls);
-    walk.counts.system_calls += u64::from(stretch.system_calls);
-    carry + stretch.instructions
+    walk.batch.pass(&stretch.passed, carry) + stretch.instructions
 }
 
 fn begins(record: &MarkRecord) -> TraceMark {

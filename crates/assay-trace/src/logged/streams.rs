@@ -204,7 +204,7 @@ impl<O: Observer, F: FnMut() -> O> StreamReader<O, F> {
             let thread = process.threads.len() as u32;
             process.threads.push(ThreadTrace {
                 thread,
-                counts: stream.walk.counts,
+                counts: stream.walk.counts(),
                 observer: stream.observer,
             });
         }

@@ -27,12 +27,10 @@ impl Replay {
     /// Control leaves to code that has no records. What is executed there is unknown.
     pub(super) fn leave(&mut self, place: WalkPosition) {
         let stretch = &self.stretches[place.stretch as usize];
-        let mut rest = pass(&mut self.walk, stretch, place.carry);
+        let carry = pass(&mut self.walk, stretch, place.carry);
         if stretch.branch.class().is_indirect() {
-            self.walk.batch.push(stretch.branch.again(OTHER_CODE, true, rest));
-            rest = 0;
+            self.walk.batch.push(stretch.branch.again(OTHER_CODE, true, carry));
         }
-        self.walk.counts.instructions += u64::from(rest);
         self.walk.at = None;
     }
 

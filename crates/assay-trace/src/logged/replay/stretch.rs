@@ -1,6 +1,7 @@
 //! Code between two sites, decoded: direct jumps and calls on its way, and the site or the place at which it ends.
 
 use super::{ENDLESS, LoggedSite, NONE, PASSED_BY, Replay};
+use crate::ClassCounts;
 use assay_pure::outcomes::{self, SiteKind};
 use assay_pure::trace::classify::{Flow, InstructionSet, flow};
 use assay_pure::trace::{Branch, BranchClass, BranchKind, BranchSite};
@@ -14,7 +15,8 @@ pub(super) struct Stretch {
     pub(super) calls: Vec<u64>,
     /// Instructions since the last of them, or since the beginning; the site's own included.
     pub(super) instructions: u32,
-    pub(super) system_calls: u32,
+    /// What is executed on it, without whether its branch is taken.
+    pub(super) counts: ClassCounts,
     pub(super) kind: SiteKind,
     /// The site's number in records.
     pub(super) number: u32,
@@ -24,8 +26,8 @@ pub(super) struct Stretch {
     pub(super) ways: [u64; 2],
     /// The stretches there.
     pub(super) next: [u32; 2],
-    /// Where it went last, as the log said it, and the stretch and address there.
-    pub(super) went: (u64, u32, u64),
+    /// Runs that begin here.
+    pub(super) runs: u32,
 }
 
 /// What lies on the way of a stretch.
@@ -51,16 +53,33 @@ impl StretchEnd {
         StretchEnd { kind: SiteKind::Point, number: 0, branch, ways: [0; 2] }
     }
 
+    /// Whether it ends with a branch: a place without records may, as other code is gone to.
+    fn is_branch(&self) -> bool {
+        match self.kind {
+            SiteKind::SystemCall | SiteKind::Passage => false,
+            SiteKind::Point => self.branch.class().is_indirect(),
+            _ => true,
+        }
+    }
+
     fn behind(self, way: StretchWay) -> Stretch {
         let StretchWay { passed, calls, instructions, system_calls } = way;
+        let mut counts = ClassCounts { system_calls: u64::from(system_calls), ..no_counts() };
+        passed.iter().for_each(|branch| counts.count(branch));
+        let is_branch = self.is_branch();
         let StretchEnd { kind, number, branch, ways } = self;
-        let (next, went) = ([NONE; 2], (0, NONE, 0));
-        Stretch { passed, calls, instructions, system_calls, kind, number, branch, ways, next, went }
+        if is_branch {
+            counts.count(&branch.again(0, false, 0));
+        }
+        counts.instructions += u64::from(instructions);
+        let (next, runs) = ([NONE; 2], NONE);
+        Stretch { passed, calls, instructions, counts, kind, number, branch, ways, next, runs }
     }
 }
 
 impl Stretch {
     /// The word of the site's record, if that says this.
+    #[inline]
     pub(super) fn word(&self, outcome: u32) -> u32 {
         outcomes::word(self.number, outcome)
     }
@@ -168,9 +187,16 @@ impl Replay {
         let next = self.branch_sites.len() as u32;
         let site = *self.site_of.entry(address).or_insert(next);
         if site == next {
-            self.branch_sites.push(BranchSite { pc, length, class, target });
+            self.site(BranchSite { pc, length, class, target });
         }
         Branch::new(pc, target.unwrap_or(0), site, class, false, 0)
+    }
+
+    /// One more place.
+    pub(super) fn site(&mut self, site: BranchSite) {
+        let number = self.branch_sites.len() as u32;
+        self.step_sites.push(Branch::new(site.pc, site.target.unwrap_or(0), number, site.class, false, 0));
+        self.branch_sites.push(site);
     }
 
     /// Length of an instruction, and what it does.
@@ -188,6 +214,10 @@ impl Replay {
         }
         Ok((instruction.len() as u8, flow(InstructionSet::X86_64, address, bytes)))
     }
+}
+
+fn no_counts() -> ClassCounts {
+    ClassCounts { taken: Some(0), ..ClassCounts::default() }
 }
 
 /// What stands for the branch of a stretch that ends without one.

@@ -1,8 +1,9 @@
 //! Logs of a program of six instructions, written by hand.
 
 use super::*;
+use crate::BranchForm;
 use assay_pure::outcomes::{BEFORE_BYTES, PairedPlace};
-use assay_pure::trace::BranchSite;
+use assay_pure::predict::Steps;
 
 /// A mark, a loop with a branch in it, a mark.
 const CODE: [u8; 13] = [
@@ -26,6 +27,29 @@ impl Observer for Taken {
     }
 
     fn mark(&mut self, _: TraceMark) {}
+}
+
+/// All that is seen of branches between marks, or the events of conditional ones.
+#[derive(Default)]
+struct Seen {
+    wants_steps: bool,
+    branches: Vec<Branch>,
+    events: Vec<u32>,
+}
+
+impl Observer for Seen {
+    fn wanted(&self) -> BranchForm {
+        if self.wants_steps { BranchForm::Steps { all: true } } else { BranchForm::Branches }
+    }
+
+    fn branches(&mut self, _: &[BranchSite], branches: &[Branch]) {
+        self.branches.extend_from_slice(branches);
+    }
+
+    fn steps(&mut self, steps: Steps<'_>) {
+        assert_eq!(steps.conditionals, steps.all, "there are no others");
+        self.events.extend_from_slice(steps.all);
+    }
 }
 
 fn replay() -> Replay {
@@ -54,8 +78,12 @@ fn mark(what: u32, position: usize, site: u32) -> Vec<u8> {
 }
 
 fn log() -> Vec<u8> {
+    log_of(&OUTCOMES)
+}
+
+fn log_of(outcomes: &[u8]) -> Vec<u8> {
     let mut bytes = mark(1, 0, 1);
-    bytes.extend(OUTCOMES);
+    bytes.extend(outcomes);
     bytes.extend(mark(2, bytes.len(), 4));
     bytes
 }
@@ -68,6 +96,29 @@ fn a_log_is_followed_in_one_piece_or_several() {
         assert_eq!(replay.follow(&log[..cut], &mut taken), Ok(()));
         assert_eq!(replay.follow(&log[cut..], &mut taken), Ok(()));
         assert_eq!(taken.0, OUTCOMES.map(|outcome| outcome == 1));
+    }
+}
+
+#[test]
+fn outcomes_that_are_followed_eight_at_once_are_those_that_are_followed_one_by_one() {
+    // The first branch of each turn goes this way and that; the loop is left after 300.
+    let turn = |turn: u32| [((turn * turn / 7) & 1) as u8, u8::from(turn < 299)];
+    let log = log_of(&(0..300).flat_map(turn).collect::<Vec<u8>>());
+    let (begin, end) = (MARK_BYTES, log.len() - MARK_BYTES);
+    let followed = |wants_steps: bool, piece: usize| {
+        let (mut replay, mut seen) = (replay(), Seen { wants_steps, ..Seen::default() });
+        for piece in [&log[..begin]].into_iter().chain(log[begin..end].chunks(piece)).chain([&log[end..]]) {
+            assert_eq!(replay.follow(piece, &mut seen), Ok(()));
+        }
+        seen
+    };
+    let one_by_one = followed(false, 1).branches;
+    assert_eq!(one_by_one.len(), 600);
+    let events: Vec<u32> =
+        one_by_one.iter().map(|branch| branch.site << 1 | u32::from(branch.taken())).collect();
+    for piece in [8, 9, 100, 1000] {
+        assert_eq!(followed(false, piece).branches, one_by_one, "pieces of {piece}");
+        assert_eq!(followed(true, piece).events, events, "pieces of {piece}");
     }
 }
 

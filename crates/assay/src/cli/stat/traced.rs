@@ -3,7 +3,7 @@
 use super::crew::Crew;
 use super::predictors::SimulatedModel;
 use super::progress::Ticker;
-use assay_pure::predict::{KeptSteps, Steps};
+use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, BranchSite};
 use assay_report::stat::page::ThreadRow;
 use assay_trace::logged::streams::{self, InstrumentedProgram};
@@ -26,10 +26,8 @@ impl Observer for PredictorWatcher {
         BranchForm::Steps { all: self.crew.sees_all() }
     }
 
-    /// Of an instrumented program.
-    fn branches(&mut self, _: &[BranchSite], branches: &[Branch]) {
-        self.steps(KeptSteps::of(branches, branches).steps());
-    }
+    /// It wants steps.
+    fn branches(&mut self, _: &[BranchSite], _: &[Branch]) {}
 
     fn steps(&mut self, steps: Steps<'_>) {
         self.crew.observe(steps);
