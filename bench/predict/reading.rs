@@ -2,13 +2,14 @@
 //!
 //! Method: the golden streams as SBBT and in our own format, read batch by batch into the same batch; formats take turns.
 //! Beside it what writing our own costs, all of it, and the bits per branch.
-//! A figure is the median over the repeats, and in brackets the least. Usage: reading_speed [REPEATS]
+//! A figure is the median over the repeats, and in brackets the least. Usage: reading_speed [REPEATS [FILE...]]
+//! Files are uncompressed SBBT, in place of the golden streams.
 
 #[allow(dead_code, reason = "the tests use the rest of it")]
 #[path = "../../crates/assay-predict/tests/golden/mod.rs"]
 mod golden;
 
-use assay_predict::trace::sbbt::{SbbtLayout, SbbtReader, SbbtWriter};
+use assay_predict::trace::sbbt::{self, SbbtLayout, SbbtReader, SbbtWriter};
 use assay_predict::trace::source::{Batch, TraceFault, TraceSource};
 use assay_predict::trace::stored::{
     BlockCoding, Directory, StoredReader, StoredWriter, StreamTotals, StreamWriter,
@@ -19,13 +20,16 @@ use std::time::Instant;
 const CODINGS: [BlockCoding; 2] = [BlockCoding::Columns, BlockCoding::Compact];
 
 fn main() {
-    let repeats: usize = std::env::args().nth(1).map_or(9, |repeats| repeats.parse().expect("a number"));
+    let mut arguments = std::env::args().skip(1);
+    let repeats: usize = arguments.next().map_or(9, |repeats| repeats.parse().expect("a number"));
+    let files: Vec<String> = arguments.collect();
+    let names = if files.is_empty() { golden::STREAMS.map(str::to_owned).to_vec() } else { files.clone() };
     println!(
         "| ns per branch | SBBT | our own | compact | our own written | compact written | bits | compact |"
     );
     println!("|---|---|---|---|---|---|---|---|");
-    for name in golden::STREAMS {
-        let (sites, branches) = golden::stream(name);
+    for name in names {
+        let (sites, branches) = if files.is_empty() { golden::stream(&name) } else { of_file(&name) };
         let count = branches.len() as f64;
         let sbbt = as_sbbt(&branches);
         let (mut read, mut written) = ([const { Vec::new() }; 3], [const { Vec::new() }; 2]);
@@ -45,6 +49,11 @@ fn main() {
         let times: Vec<String> = read.into_iter().chain(written).map(said).collect();
         println!("| {name} | {} | {:.3} | {:.3} |", times.join(" | "), bits[0], bits[1]);
     }
+}
+
+fn of_file(path: &str) -> (Vec<BranchSite>, Vec<Branch>) {
+    let bytes = std::fs::read(path).expect("a file that can be read");
+    sbbt::decode(&bytes).expect("uncompressed SBBT")
 }
 
 /// The median, and in brackets the least.

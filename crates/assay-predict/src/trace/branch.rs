@@ -132,7 +132,19 @@ impl Branch {
     ) -> Branch {
         let instructions =
             if instructions > Self::MAX_INSTRUCTIONS { Self::MAX_INSTRUCTIONS } else { instructions };
-        Branch { pc, target, site, word: class.0 as u32 | (taken as u32) << 4 | instructions << 5 }
+        Branch::of_bits(pc, target, site, Branch::bits(class, taken), instructions)
+    }
+
+    /// The bits that a class and an outcome have in every record, for a reader that keeps them.
+    #[inline]
+    pub(super) const fn bits(class: BranchClass, taken: bool) -> u32 {
+        class.0 as u32 | (taken as u32) << 4
+    }
+
+    /// From [`Branch::bits`] and what else there is; `instructions` are fewer than [`Branch::MAX_INSTRUCTIONS`].
+    #[inline]
+    pub(super) const fn of_bits(pc: u64, target: u64, site: u32, bits: u32, instructions: u32) -> Branch {
+        Branch { pc, target, site, word: bits | instructions << 5 }
     }
 
     /// The same branch executed again: another target, outcome and stretch of instructions.

@@ -11,7 +11,7 @@ use super::{Branch, BranchSite};
 const LONGEST: u64 = 15;
 
 /// What the check found so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Continuity {
     /// Branches that could be checked.
     pub checked: u64,
@@ -21,6 +21,9 @@ pub struct Continuity {
     pub first_broken: Option<u64>,
     seen: u64,
     last: Option<Last>,
+    /// Of the sites' instructions. In a list of their own, for those of a large program do not fit into a first-level cache
+    /// with all else that is known of them.
+    lengths: Vec<u8>,
 }
 
 /// Where the last branch led: the first and the last address possible.
@@ -31,6 +34,8 @@ struct Last {
 }
 
 impl Last {
+    const NOWHERE: Last = Last { from: 0, slack: 0 };
+
     /// Behind a branch of this length, 0 where that is not known, or at its target. By masks: a jump of ours that depends on
     /// the outcome would be mispredicted as often as the program's branches are.
     #[inline]
@@ -45,28 +50,43 @@ impl Last {
     #[inline]
     fn leads_to(self, pc: u64, between: u32) -> bool {
         let between = u64::from(between);
-        let distance = pc.wrapping_sub(self.from);
-        (between..=LONGEST * between + self.slack).contains(&distance)
+        let beyond_the_nearest = pc.wrapping_sub(self.from).wrapping_sub(between);
+        beyond_the_nearest <= (LONGEST - 1) * between + self.slack
     }
 }
 
 impl Continuity {
-    /// Takes the next branches of a stream. A gap of `longest_gap` or more may be any longer one; of 0, it is not known.
+    /// Takes the next branches of a stream. `sites` only grows from call to call. A gap of `longest_gap` or more may be any
+    /// longer one; of 0, it is not known.
     pub fn observe(&mut self, sites: &[BranchSite], branches: &[Branch], longest_gap: u32) {
+        let new = sites.get(self.lengths.len()..).unwrap_or_default();
+        self.lengths.extend(new.iter().map(|site| site.length));
         let longest = longest_gap.saturating_sub(1);
-        let length = |branch: &Branch| sites.get(branch.site as usize).map_or(0, |site| site.length);
-        for branch in branches {
-            let last = self.last.replace(Last::after(branch, length(branch)));
+        let (mut last, mut is_known) = (self.last.unwrap_or(Last::NOWHERE), self.last.is_some());
+        let (mut checked, mut broken) = (0, 0);
+        for (at, branch) in branches.iter().enumerate() {
             let between = branch.instructions().wrapping_sub(1);
-            let is_checked = last.is_some() & (between < longest);
-            let is_broken = is_checked && !last.is_some_and(|last| last.leads_to(branch.pc, between));
-            self.checked += u64::from(is_checked);
-            self.broken += u64::from(is_broken);
-            if is_broken {
-                self.first_broken.get_or_insert(self.seen);
+            let is_checked = is_known & (between < longest);
+            let is_broken = is_checked & !last.leads_to(branch.pc, between);
+            checked += u64::from(is_checked);
+            broken += u64::from(is_broken);
+            if is_broken && self.first_broken.is_none() {
+                self.first_broken = Some(self.seen + at as u64);
             }
-            self.seen += 1;
+            let length = self.lengths.get(branch.site as usize).copied().unwrap_or(0);
+            last = Last::after(branch, length);
+            is_known = true;
         }
+        self.checked += checked;
+        self.broken += broken;
+        self.seen += branches.len() as u64;
+        self.last = is_known.then_some(last);
+    }
+
+    /// Goes over branches of the stream that are not looked at.
+    pub fn pass_over(&mut self, branches: usize) {
+        self.seen += branches as u64;
+        self.last = None;
     }
 
     /// The share of what was checked that holds; `None` where nothing could be.
@@ -125,6 +145,16 @@ mod tests {
         }
         assert_eq!(after(true, 2, 0, 1).holds(), Some(0.0));
         assert_eq!(Continuity::default().holds(), None);
+    }
+
+    #[test]
+    fn what_is_passed_over_is_counted_and_nothing_is_checked_across_it() {
+        let branch = |pc| Branch::new(pc, 0x200, 0, BranchClass::CONDITIONAL, true, 1);
+        let mut continuity = Continuity::default();
+        continuity.observe(&[], &[branch(0x100), branch(0x200)], 4095);
+        continuity.pass_over(10);
+        continuity.observe(&[], &[branch(0x900), branch(0x300)], 4095);
+        assert_eq!((continuity.checked, continuity.broken, continuity.first_broken), (2, 1, Some(13)));
     }
 
     #[test]

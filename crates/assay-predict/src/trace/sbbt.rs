@@ -96,7 +96,7 @@ impl<R: Read> SbbtReader<R> {
             return Err(TraceFault::Field { name: "the outcome of an unconditional branch", value: 0 });
         }
         let site = self.sites.number(address(first), 0, class, taken, target)?;
-        let seen = SeenWord { first, site, class, taken };
+        let seen = SeenWord { first, site, bits: Branch::bits(class, taken) };
         self.seen[slot(first)] = seen;
         Ok(seen)
     }
@@ -108,8 +108,7 @@ impl<R: Read> SbbtReader<R> {
 struct SeenWord {
     first: u64,
     site: u32,
-    class: BranchClass,
-    taken: bool,
+    bits: u32,
 }
 
 /// Words that are remembered, 512 KB.
@@ -127,26 +126,42 @@ fn slot(first: u64) -> usize {
 
 /// Nothing was seen yet: every slot holds a word that belongs to another.
 fn nothing_seen() -> Box<[SeenWord; SEEN]> {
-    let mut seen = vec![SeenWord { first: 0, site: 0, class: BranchClass::JUMP, taken: true }; SEEN];
+    let mut seen = vec![SeenWord { first: 0, site: 0, bits: 0 }; SEEN];
     seen[slot(0)].first = 1;
     seen.try_into().unwrap_or_else(|_| unreachable!("as many as were made"))
 }
 
+/// Records that are decoded before it is asked whether all of their words were seen: then nothing is decided for each, and
+/// their number is known.
+const GROUP: usize = 32;
+
 /// Appends the branches of records up to the first whose word was not seen lately; how many there are.
 fn append_seen(seen: &[SeenWord; SEEN], records: &[[u8; RECORD_BYTES]], branches: &mut Vec<Branch>) -> usize {
-    let before = branches.len();
-    branches.extend(records.iter().map_while(|record| {
-        let (first, second) = (word(record, 0), word(record, 8));
-        let seen = &seen[slot(first)];
-        (seen.first == first).then(|| branch(seen, second))
-    }));
-    branches.len() - before
+    for (number, group) in records.chunks(GROUP).enumerate() {
+        let (before, mut difference) = (branches.len(), 0);
+        branches.extend(group.iter().map(|record| {
+            let (first, second) = (word(record, 0), word(record, 8));
+            let seen = &seen[slot(first)];
+            difference |= seen.first ^ first;
+            branch(seen, first, second)
+        }));
+        if difference != 0 {
+            let is_seen = |record: &&[u8; RECORD_BYTES]| {
+                let first = word(*record, 0);
+                seen[slot(first)].first == first
+            };
+            let known = group.iter().take_while(is_seen).count();
+            branches.truncate(before + known);
+            return number * GROUP + known;
+        }
+    }
+    records.len()
 }
 
 #[inline]
-fn branch(seen: &SeenWord, second: u64) -> Branch {
+fn branch(seen: &SeenWord, first: u64, second: u64) -> Branch {
     let instructions = second as u32 & MAX_INSTRUCTIONS;
-    Branch::new(address(seen.first), address(second), seen.site, seen.class, seen.taken, instructions)
+    Branch::of_bits(address(first), address(second), seen.site, seen.bits, instructions)
 }
 
 fn class_and_outcome(layout: SbbtLayout, first: u64) -> Result<(BranchClass, bool), TraceFault> {
@@ -174,7 +189,7 @@ impl<R: Read> TraceSource for SbbtReader<R> {
             let unseen = records.get(read).map(|record| (word(record, 0), word(record, 8)));
             let met = unseen.map(|(first, second)| self.meet(first, address(second)).map(|it| (it, second)));
             if let Some(Ok((seen, second))) = met {
-                batch.branches.push(branch(&seen, second));
+                batch.branches.push(branch(&seen, seen.first, second));
                 read += 1;
             }
             self.have += read as u64;

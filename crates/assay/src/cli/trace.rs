@@ -5,6 +5,7 @@ mod convert;
 mod info;
 mod read_so_far;
 mod record;
+mod second_thread;
 mod simulate;
 mod stored;
 mod walk;

@@ -33,14 +33,14 @@ pub struct TraceRange<'a> {
     pub stream: Option<u32>,
 }
 
-/// Hands every batch to `each`: number of the stream, its sites, its branches. Files of many streams are read several
-/// times, some streams at a time. How many branches were read is shown on a terminal.
+/// Hands every batch to `each`, with the sites of its stream; `each` may take it away and leave another one to be filled.
+/// Files of many streams are read several times, some streams at a time. How many branches were read is shown on a terminal.
 ///
 /// # Errors
 /// The file cannot be opened or is no trace, or what `each` returns.
 pub fn walk<E: From<Misuse>>(
     asked: TraceRange,
-    mut each: impl FnMut(&Stored, &Batch, &[BranchSite]) -> Result<(), E>,
+    mut each: impl FnMut(&Stored, &mut Batch, &[BranchSite]) -> Result<(), E>,
 ) -> Result<WalkNotes, E> {
     let screen = screen();
     let walked = walk_beside(asked, &ReadSoFar::untold(), |stored, batch, sites| {
@@ -58,7 +58,7 @@ pub fn walk<E: From<Misuse>>(
 pub fn walk_beside<E: From<Misuse>>(
     asked: TraceRange,
     so_far: &ReadSoFar,
-    mut each: impl FnMut(&Stored, &Batch, &[BranchSite]) -> Result<(), E>,
+    mut each: impl FnMut(&Stored, &mut Batch, &[BranchSite]) -> Result<(), E>,
 ) -> Result<WalkNotes, E> {
     let mut first = asked.stream.unwrap_or(0);
     loop {
@@ -89,7 +89,7 @@ fn pass<E: From<Misuse>>(
     asked: TraceRange,
     streams: std::ops::Range<u32>,
     so_far: &ReadSoFar,
-    each: &mut impl FnMut(&Stored, &Batch, &[BranchSite]) -> Result<(), E>,
+    each: &mut impl FnMut(&Stored, &mut Batch, &[BranchSite]) -> Result<(), E>,
 ) -> Result<(Stored, Option<TraceError>), E> {
     let mut stored = Stored::open(asked.path, asked.from, streams, so_far)?;
     if stored.format != TraceFormat::Assay && asked.stream.is_some_and(|stream| stream > 0) {
@@ -98,7 +98,8 @@ fn pass<E: From<Misuse>>(
     let mut batch = Batch::default();
     loop {
         let result = stored.reader.next(&mut batch);
-        each(&stored, &batch, stored.reader.sites(batch.stream))?;
+        let stream = batch.stream;
+        each(&stored, &mut batch, stored.reader.sites(stream))?;
         match result {
             Ok(true) => {}
             Ok(false) => return Ok((stored, None)),
