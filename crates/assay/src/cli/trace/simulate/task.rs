@@ -198,3 +198,81 @@ impl Predictions<'_> {
         self.found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_pure::trace::source::TraceFault;
+    use assay_pure::trace::stored::{BlockCoding, Directory, StoredWriter, StreamTotals, StreamWriter};
+    use assay_pure::trace::{Branch, BranchClass};
+
+    /// As many as are read in two passes.
+    const STREAMS: u32 = LIVE + 4;
+
+    /// A file of some streams, the blocks of each behind each other; of stream `n`, `n` times 3000 branches. Where they are
+    /// `continuous`, control goes from each to the next.
+    fn file(continuous: bool) -> Vec<u8> {
+        let mut file = StoredWriter::new(Vec::new()).unwrap();
+        let totals = (0..STREAMS).map(|number| {
+            let site = BranchSite { pc: 0x1000, length: 2, class: BranchClass::CONDITIONAL, target: None };
+            let target = if continuous { 0x1000 } else { 0x9000 };
+            let branch = |at: u32| {
+                let taken = !at.is_multiple_of(3 + number);
+                Branch::new(0x1000, target, 0, BranchClass::CONDITIONAL, taken || continuous, 1)
+            };
+            let branches: Vec<Branch> = (0..number * 3000).map(branch).collect();
+            let mut stream = StreamWriter::new(BlockCoding::Columns);
+            let mut write = |block| file.write(number, &block).map_err(|_| TraceFault::Empty);
+            stream.push(&[site], &branches, &mut write).unwrap();
+            stream.finish().map(&mut write).transpose().unwrap();
+            StreamTotals { branches: branches.len() as u64, ..StreamTotals::default() }
+        });
+        let streams = totals.collect();
+        file.finish(&Directory { streams, ..Directory::default() }).unwrap()
+    }
+
+    fn outcomes_of(bytes: &[u8]) -> [TaskOutcome; 2] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("streams.assaytrace");
+        std::fs::write(&path, bytes).unwrap();
+        let plan = SimulationPlan {
+            version: String::new(),
+            traces: vec![path.display().to_string()],
+            from: None,
+            stream: None,
+            predictors: vec!["gshare".to_owned(), "two-level".to_owned()],
+            shards: Vec::new(),
+        };
+        let task = SimulationTask { trace: 0, group: 0 };
+        [TaskThreads::One, TaskThreads::Two]
+            .map(|threads| simulate(&plan, task, threads, &ReadSoFar::untold()).unwrap())
+    }
+
+    #[test]
+    fn a_second_thread_that_reads_changes_no_count() {
+        let [alone, with_a_second] = outcomes_of(&file(true));
+        assert_eq!(alone, with_a_second);
+        let TaskOutcome::Simulated(counts) = alone else { panic!("{alone:?}") };
+        let streams = u64::from(STREAMS);
+        assert_eq!(counts.branches, streams * (streams - 1) / 2 * 3000);
+        assert_eq!((counts.predicted, counts.warning), ([counts.branches, 0, 0], None));
+    }
+
+    #[test]
+    fn a_damaged_file_gives_the_same_error_from_either_thread() {
+        let whole = file(true);
+        for length in [20, whole.len() / 2, whole.len() - 1] {
+            let [alone, with_a_second] = outcomes_of(&whole[..length]);
+            assert!(matches!(alone, TaskOutcome::Broken(_)), "{alone:?}");
+            assert_eq!(alone, with_a_second, "{length}");
+        }
+    }
+
+    #[test]
+    fn streams_that_cannot_be_what_was_executed_are_reported() {
+        let [alone, with_a_second] = outcomes_of(&file(false));
+        assert_eq!(alone, with_a_second);
+        let TaskOutcome::Simulated(counts) = alone else { panic!("{alone:?}") };
+        assert!(counts.warning.is_some());
+    }
+}
