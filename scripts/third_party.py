@@ -14,8 +14,8 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-# What our own crates carry of others beside crates: libraries for pages, a font for pictures.
-CARRIED = TOP / "crates/assay-report/src"
+# What our own crates carry of others beside crates: libraries for pages, a font for pictures, a predictor.
+CARRIED = "crates/*/src/**/*"
 NAMES = re.compile(r"^(licen[cs]e|copying|unlicense|notice)", re.IGNORECASE)
 
 
@@ -56,7 +56,7 @@ def main():
     if without:
         print("Without a text of their own (the licence that they name applies):")
         print("".join(f"  {label}\n" for label in without))
-    for path in sorted(path for path in CARRIED.rglob("*") if path.is_file() and NAMES.match(path.name)):
+    for path in sorted(path for path in TOP.glob(CARRIED) if path.is_file() and NAMES.match(path.name)):
         owners.setdefault(path.read_text(errors="replace").strip(), []).append(f"files in {path.parent.relative_to(TOP)}")
     for text, labels in owners.items():
         print("=" * 100)

@@ -6,8 +6,8 @@
 //! depends on what new entries have been worth. Histories of nine kinds correct.
 //!
 //! Source: A. Seznec's predictor of CBP2025 as it stands in CBP-NG (PierreMichaud-Inria/cbp-ng, 2025), whose licence is
-//! kept in fixtures/traces/LICENSE.cbp-ng.txt: Copyright (c) 2025 INRIA, Pierre Michaud, Ampere Computing; that permission
-//! notice applies to what these files owe to it. The structure, the turning frame of the folds and the code are our own.
+//! beside these files (LICENSE.cbp-ng.txt): Copyright (c) 2025 INRIA, Pierre Michaud, Ampere Computing; that permission
+//! notice applies to what they owe to it. The structure, the turning frame of the folds and the code are our own.
 //!
 //! Known limits: as in the published program a branch that was not taken goes on 4 bytes later, whatever its length.
 //! Updates are immediate; a real pipeline learns later.
