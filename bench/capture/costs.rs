@@ -9,7 +9,7 @@
 //! build's time. A Rust package of FILES modules is built once with capture, and its link made again in the same three ways.
 //! Usage: capture_costs ASSAY [FILES [BUILDS [REPLAYS]]]; without BUILDS (0) only links are made
 
-use assay_link::adopt::capture::{BuildAsked, CapturedLink, build};
+use assay_link::adopt::capture::{BuildAsked, CapturedLink, TextsAsked, build};
 use assay_link::build::Link;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn main() {
     write_project(&folder, files);
     let asked = BuildAsked {
         sections: false,
-        texts: false,
+        texts: TextsAsked::None,
         command: "cmake --build out --target clean && cmake --build out".into(),
         folder: folder.clone(),
         store: folder.join("store"),

@@ -1,7 +1,7 @@
 //! A whole program, built by a command.
 
 use crate::observers::{Counter, Judge};
-use assay_link::adopt::capture::{self, BuildAsked, InstrumentAsked};
+use assay_link::adopt::capture::{self, BuildAsked, InstrumentAsked, TextsAsked};
 use assay_link::build::Scope;
 use assay_trace::Observer;
 use assay_trace::logged::streams::{self, InstrumentedProgram};
@@ -30,7 +30,7 @@ pub fn measure(build: &str, command: &[String], turns: u64, predictors: &[String
 fn built(build: &str, program: &str) -> InstrumentedProgram {
     let store = Path::new(".assay/store");
     let mut asked = BuildAsked::new(build, Path::new("."), &store.join("links")).expect("a build");
-    asked.texts = true;
+    asked.texts = TextsAsked::Assembled;
     let built = capture::build(&asked, &|_| {}).unwrap_or_else(|why| panic!("{why}"));
     let program = Path::new(program).canonicalize().expect("it was built");
     let is_it = |path: &Path| path.canonicalize().is_ok_and(|path| path == program);
@@ -41,7 +41,7 @@ fn built(build: &str, program: &str) -> InstrumentedProgram {
         into: &store.join("instrumented"),
         stand_ins: &built.assemblers,
     });
-    let capture = made.unwrap_or_else(|why| panic!("{why}")).program;
+    let capture = made.unwrap_or_else(|why| panic!("{why}"));
     let (plain, logging, table) = (capture.plain, capture.logging, capture.table);
     InstrumentedProgram { plain, logging, table, notes: Vec::new() }
 }

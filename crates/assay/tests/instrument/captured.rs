@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Builds a program of the fixtures with records of its regions.
-fn build(folder: &Path, store: &Path, command: &str, program: &str) -> Result<LoggingProgram, String> {
+pub fn build(folder: &Path, store: &Path, command: &str, program: &str) -> Result<LoggingProgram, String> {
     WantedBuild { texts: TextsAsked::Unchanged, scope: Scope::Regions }.run(folder, store, command, program)
 }
 

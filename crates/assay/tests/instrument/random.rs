@@ -3,7 +3,9 @@
 //! Method: what csmith's program computes stands between marks; `memcpy` and its like, which compilers call by themselves, are
 //! instrumented with it, as no library may come in between. Limits: programs that run for more than a second are left out.
 
-use super::{Compared, compare, compilers};
+use super::whole::has;
+use super::{Compared, captured, compare, compare_built, compilers};
+use assay_link::build::Compiler;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -62,6 +64,21 @@ fn write(folder: &Path, seed: u64) {
     fs::write(folder.join("random.c"), whole).expect("the program is written");
 }
 
+/// The same of a program whose code its link generates, captured from a command.
+fn compare_optimised_link(folder: &Path, compiler: &Compiler, flags: &[&str]) -> Result<Compared, String> {
+    let clang = compiler.name.starts_with("clang");
+    if clang && !has("ld.lld") {
+        return Ok(Compared::Refused("lld is not here".to_owned()));
+    }
+    let linker = if clang { "-fuse-ld=lld" } else { "" };
+    let command = format!("{} {} {linker} random.c -o random", compiler.path.display(), flags.join(" "));
+    let store = tempfile::tempdir().expect("a store");
+    match captured::build(folder, store.path(), &command, "random") {
+        Ok(program) => compare_built(&program, Some(1)),
+        Err(why) => Ok(Compared::Refused(why)),
+    }
+}
+
 /// Compares a seed's program at these levels with each compiler.
 fn try_seed(seed: u64, levels: &[&str], tried: &mut Tried) {
     for compiler in compilers() {
@@ -73,7 +90,12 @@ fn try_seed(seed: u64, levels: &[&str], tried: &mut Tried) {
             flags.extend(level.split(' '));
             let named = format!("seed {seed}, {} {level}", compiler.name);
             println!("{named}");
-            match compare(folder.path(), &["random.c"], &compiler, &flags, Some(1)) {
+            let compared = if level.contains("-flto") {
+                compare_optimised_link(folder.path(), &compiler, &flags)
+            } else {
+                compare(folder.path(), &["random.c"], &compiler, &flags, Some(1))
+            };
+            match compared {
                 Ok(Compared::Equal { branches }) => {
                     tried.equal += 1;
                     tried.branches += branches;
@@ -92,17 +114,17 @@ fn random_programs_of_a_few_seeds_are_logged_as_the_emulator_sees_them() {
         return;
     }
     let mut tried = Tried::default();
-    for (seed, level) in [(2, "-O0"), (5, "-O1"), (11, "-O2"), (14, "-O3")] {
+    for (seed, level) in [(2, "-O0"), (5, "-O1"), (11, "-O2"), (14, "-O3"), (2, "-O2 -flto")] {
         try_seed(seed, &[level], &mut tried);
     }
     println!("{} programs are equal, refused: {:#?}", tried.equal, tried.refused);
-    assert!(tried.equal >= 4, "most are compared");
+    assert!(tried.equal >= 5, "most are compared");
 }
 
 /// `cargo test -p assay --test it -- --ignored a_hundred_random`; ASSAY_RANDOM_PROGRAMS says how many others, ASSAY_RANDOM_FIRST
 /// the first seed.
 #[test]
-#[ignore = "slow: a hundred random programs, each with two compilers at four levels"]
+#[ignore = "slow: a hundred random programs, each with two compilers at five levels"]
 fn a_hundred_random_programs_are_logged_as_the_emulator_sees_them() {
     if !is_here() || compilers().is_empty() {
         return;
@@ -113,7 +135,7 @@ fn a_hundred_random_programs_are_logged_as_the_emulator_sees_them() {
     let mut tried = Tried::default();
     let first = number("ASSAY_RANDOM_FIRST", 1);
     for seed in first..first + number("ASSAY_RANDOM_PROGRAMS", 100) {
-        try_seed(seed, &["-O0", "-O1", "-O2", "-O3"], &mut tried);
+        try_seed(seed, &["-O0", "-O1", "-O2", "-O3", "-O2 -flto"], &mut tried);
         println!("seed {seed}: {} equal, {} branches", tried.equal, tried.branches);
     }
     println!("equal {}, slow {}, refused {}", tried.equal, tried.slow, tried.refused.len());
