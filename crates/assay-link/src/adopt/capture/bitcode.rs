@@ -168,12 +168,14 @@ fn names_of(text: &str) -> impl Iterator<Item = &str> {
     code.flat_map(|line| line.split(|c: char| !(c.is_alphanumeric() || "_.$".contains(c))))
 }
 
-/// A stub. What is undefined and `named` in no text any more is left out: the program would look for it when it is loaded.
+/// A stub. What is undefined and `named` in no text any more is left out: the program would look for it when it is loaded. What was
+/// defined, and was put into its users, is hidden: under the name of a function of a library, it would be offered to that.
 fn stub_text(symbols: &[ResolvedSymbol<'_>], named: &HashSet<&str>) -> String {
     let mut text = String::from("\t.section .note.GNU-stack,\"\",@progbits\n");
     for ResolvedSymbol { name, prevails } in symbols {
         let told = match prevails {
-            true => writeln!(text, "\t.weak \"{name}\"\n\"{name}\" = 0"),
+            true if named.contains(name) => writeln!(text, "\t.weak \"{name}\"\n\"{name}\" = 0"),
+            true => writeln!(text, "\t.weak \"{name}\"\n\t.hidden \"{name}\"\n\"{name}\" = 0"),
             false if named.contains(name) => writeln!(text, "\t.globl \"{name}\""),
             false => Ok(()),
         };
@@ -274,10 +276,11 @@ mod tests {
 
     #[test]
     fn a_stub_names_what_is_still_used_in_order() {
-        let named: HashSet<&str> = names_of("\tcallq\tqsort@PLT\n\t.asciz\t\"gone\"\n").collect();
-        let told = "a.o\n-r=a.o,gone,\n-r=a.o,main,plx\n-r=a.o,qsort,\n";
+        let named: HashSet<&str> = names_of("main:\n\tcallq\tqsort@PLT\n\t.asciz\t\"gone\"\n").collect();
+        let told = "a.o\n-r=a.o,gone,\n-r=a.o,memcmp,pl\n-r=a.o,main,plx\n-r=a.o,qsort,\n";
         let text = stub_text(&resolved_inputs(told)[0].1, &named);
         assert!(text.ends_with("\t.weak \"main\"\n\"main\" = 0\n\t.globl \"qsort\"\n"), "{text}");
+        assert!(text.contains("\t.hidden \"memcmp\"\n"), "{text}");
         assert!(!text.contains("gone"), "{text}");
     }
 
