@@ -105,12 +105,12 @@ unit = "byte"
 
 # What is counted per unit beside the time, from "instructions", "branches",
 # "branch-misses" and "cycles": by hardware counters where the machine has them,
-# else (but for cycles) by running the program under an emulator, with simulated
-# branch predictors. Then the report says how much of a difference is work and
-# how much is prediction. And "allocations", "allocated-bytes" and "peak-bytes":
-# counted exactly in a separate run, in C, C++ and Rust alike. And of the front
-# end, only where the CPU counts them: "op-cache-ops", "decoded-ops",
-# "l1i-misses" and "itlb-misses".
+# else (but for cycles) in a build that logs each branch, or under an emulator,
+# with simulated branch predictors. Then the report says how much of a
+# difference is work and how much is prediction. And "allocations",
+# "allocated-bytes" and "peak-bytes": counted exactly in a separate run, in C,
+# C++ and Rust alike. And of the front end, only where the CPU counts them:
+# "op-cache-ops", "decoded-ops", "l1i-misses" and "itlb-misses".
 # Default: nothing, because counting takes extra time.
 #events = []
 
