@@ -19,14 +19,14 @@ const PIECE: usize = 1 << 15;
 /// The target of a name, ns per branch; none for what nobody promised.
 fn target(name: &str) -> Option<f64> {
     match name {
-        "perceptron" => Some(15.0),
+        "perceptron" => Some(13.0),
         "ittage" => Some(20.0),
         "last-target" => Some(20.0),
         "tage-sc-192k" => Some(160.0),
-        _ if name.starts_with("tage-sc-l") => Some(80.0),
+        _ if name.starts_with("tage-sc-l") => Some(60.0),
         _ if name.starts_with("tage") => Some(35.0),
-        "always-taken" | "backward-taken" | "bimodal" | "two-level" | "tournament" => Some(5.0),
-        _ if name.starts_with("gshare") => Some(5.0),
+        "always-taken" | "backward-taken" | "bimodal" | "two-level" | "tournament" => Some(4.0),
+        _ if name.starts_with("gshare") => Some(4.0),
         _ => None,
     }
 }

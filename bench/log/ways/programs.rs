@@ -2,9 +2,9 @@
 
 use crate::observers::{Counter, Judge};
 use assay_link::adopt::capture::{self, BuildAsked, InstrumentAsked, TextsAsked};
-use assay_link::build::Scope;
+use assay_link::build::{LoggingProgram, Scope};
 use assay_trace::Observer;
-use assay_trace::logged::streams::{self, InstrumentedProgram};
+use assay_trace::logged::streams;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -27,7 +27,7 @@ pub fn measure(build: &str, command: &[String], turns: u64, predictors: &[String
     }
 }
 
-fn built(build: &str, program: &str) -> InstrumentedProgram {
+fn built(build: &str, program: &str) -> LoggingProgram {
     let store = Path::new(".assay/store");
     let mut asked = BuildAsked::new(build, Path::new("."), &store.join("links")).expect("a build");
     asked.texts = TextsAsked::Assembled;
@@ -41,9 +41,7 @@ fn built(build: &str, program: &str) -> InstrumentedProgram {
         into: &store.join("instrumented"),
         stand_ins: &built.assemblers,
     });
-    let capture = made.unwrap_or_else(|why| panic!("{why}"));
-    let (plain, logging, table) = (capture.plain, capture.logging, capture.table);
-    InstrumentedProgram { plain, logging, table, notes: Vec::new() }
+    made.unwrap_or_else(|why| panic!("{why}"))
 }
 
 /// Processor time of the programs that ran meanwhile, and the time that passed, nanoseconds.
@@ -60,7 +58,7 @@ fn run(program: &Path, words: &[String]) {
 
 /// Conditional branches of a run whose records are read.
 fn read<O: Observer>(
-    program: &InstrumentedProgram,
+    program: &LoggingProgram,
     words: &[String],
     observer: impl FnMut() -> O + Send + 'static,
 ) -> u64 {

@@ -23,6 +23,7 @@ pub(crate) mod unresolved;
 mod workshop;
 
 pub use artifact::{Artifact, Link};
+pub use assay_pure::outcomes::LoggingProgram;
 pub use builder::Builder;
 pub(crate) use builder::in_pairs;
 pub use cache::kept_artifact;
@@ -31,7 +32,7 @@ pub use compilers::{
     Compiler, CompilerFamily, ToolchainError, Toolchains, find_compilers, find_compilers_in,
 };
 pub use failure::{BuildFailure, Stage};
-pub use instrument::{LoggingProgram, Scope};
+pub use instrument::Scope;
 pub(crate) use instrument::{WRAPPED, program_side, rewrite};
 pub use linker::{Linker, LinkerKind, default_script, identify};
 pub use ordering::{OrderError, Ordering, misplaced, names_a_script, words as order_words};

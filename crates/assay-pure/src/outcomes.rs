@@ -14,6 +14,7 @@
 //! Checked: the numbers are compared with those of the program's side (`log.c`, `stream.c`) by the tests of assay-link.
 
 use object::{Object as _, ObjectSection as _, ObjectSegment as _};
+use std::path::PathBuf;
 
 /// The section of the table.
 pub const SECTION: &str = ".debug_assay";
@@ -176,6 +177,19 @@ pub struct PairedTable {
     pub places: Vec<PairedPlace>,
     /// The anchor's address as linked.
     pub anchor: u64,
+}
+
+/// A program that logs, and what its log means.
+#[derive(Clone, Debug)]
+pub struct LoggingProgram {
+    /// The program that is measured, and that the log speaks of.
+    pub plain: PathBuf,
+    /// The program that logs.
+    pub logging: PathBuf,
+    /// Where everything lies in both.
+    pub table: PairedTable,
+    /// What of it has no records, and why: whole sentences.
+    pub notes: Vec<String>,
 }
 
 /// The table of one file: addresses and words.

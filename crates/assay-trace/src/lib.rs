@@ -136,6 +136,11 @@ pub struct ClassCounts {
 }
 
 impl ClassCounts {
+    /// Nothing yet, where it will be known how many were taken.
+    pub fn with_taken() -> ClassCounts {
+        ClassCounts { taken: Some(0), ..ClassCounts::default() }
+    }
+
     /// Counts more of the same.
     #[inline]
     pub(crate) fn add(&mut self, more: &Self) {

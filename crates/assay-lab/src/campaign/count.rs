@@ -415,7 +415,11 @@ impl CountPhase<'_, '_> {
         if outcome.is_err() {
             self.done = before;
         }
-        outcome.map_err(|why| [&[why], &built.notes[..]].concat().join(". ").trim_end_matches('.').to_owned())
+        // A part of a sentence, whose end others write; notes are whole ones.
+        outcome.map_err(|why| match built.notes.join(" ").strip_suffix('.') {
+            Some(notes) => format!("{why}. {notes}"),
+            None => why,
+        })
     }
 
     fn trace(&mut self, program: &Path, open: &OpenProgram<'_>, inputs: &[usize]) -> ProgramCounts {

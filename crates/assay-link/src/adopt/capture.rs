@@ -30,6 +30,7 @@ mod linkers;
 mod pairs;
 mod program;
 mod response;
+mod run;
 mod runner;
 mod rust;
 mod rustc_call;

@@ -3,11 +3,12 @@
 use super::artifact::{Artifact, Link};
 use super::compilers::Compiler;
 use super::failure::BuildFailure;
-use super::instrument::{self, LoggingProgram};
+use super::instrument;
 use super::recipe::{self, Recipe};
 use super::relink;
 use super::workshop::{Stats, Workshop};
 use assay_pure::experiment::spec::{FlagSet, Program};
+use assay_pure::outcomes::LoggingProgram;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};

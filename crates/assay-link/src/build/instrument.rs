@@ -25,7 +25,7 @@ use super::relink;
 use super::workshop::Workshop;
 use super::{builder, keys};
 use assay_pure::inputs::digest;
-use assay_pure::outcomes::{self, PairedTable};
+use assay_pure::outcomes::{self, LoggingProgram};
 pub use rewrite::{Scope, rewrite};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -62,19 +62,6 @@ pub(super) struct SourceCommand {
     pub driver: PathBuf,
     /// All flags, in order.
     pub flags: Vec<String>,
-}
-
-/// A program that logs, and what its log means.
-#[derive(Clone, Debug)]
-pub struct LoggingProgram {
-    /// The program that is measured, and that the log speaks of.
-    pub plain: PathBuf,
-    /// The program that logs.
-    pub logging: PathBuf,
-    /// Where everything lies in both.
-    pub table: PairedTable,
-    /// What of it has no records, and why: whole sentences.
-    pub notes: Vec<String>,
 }
 
 /// What was built for a measured program: hashes of the links with a table of sites alone, and with records.

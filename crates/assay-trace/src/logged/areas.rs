@@ -110,7 +110,8 @@ impl Areas {
         if length == 0 {
             return false;
         }
-        self.empty(bytes, length.min(AREA));
+        self.empty(bytes);
+        bytes.truncate(length);
         self.shared.u32(full).store(0, Ordering::Release);
         shared::wake(self.shared.u32(full));
         self.next = (self.next + 1) % AREAS;
@@ -119,20 +120,19 @@ impl Areas {
 
     /// Takes what is left in the area that was being written when the process ended; all full ones were taken.
     pub(super) fn rest(&mut self, bytes: &mut Vec<u8>) {
-        self.empty(bytes, AREA);
+        self.empty(bytes);
         let length = bytes.iter().rposition(|byte| *byte != FREE).map_or(0, |last| last + 1);
         bytes.truncate(length);
     }
 
-    /// Copies so many bytes of the next area and makes it free.
-    fn empty(&self, bytes: &mut Vec<u8>, length: usize) {
-        let words = self.shared.u64s(PAGE + self.next * (AREA + PAGE), length.div_ceil(8));
-        bytes.resize(8 * words.len(), 0);
+    /// Copies the next area and makes it free.
+    fn empty(&self, bytes: &mut Vec<u8>) {
+        let words = self.shared.u64s(PAGE + self.next * (AREA + PAGE), AREA / 8);
+        bytes.resize(AREA, 0);
         for (word, copy) in words.iter().zip(bytes.chunks_exact_mut(8)) {
             copy.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
-            word.store(u64::MAX, Ordering::Relaxed);
+            word.store(u64::from_le_bytes([FREE; 8]), Ordering::Relaxed);
         }
-        bytes.truncate(length);
     }
 }
 

@@ -13,26 +13,13 @@ use crate::{
     MappedModule, Observer, ProcessTrace, ThreadTrace, Trace, TraceRefusal, TracedExit, program, session,
 };
 use assay_linux::{family, wait};
-use assay_pure::outcomes::{self, PairedTable, STREAMS_VARIABLE};
+use assay_pure::outcomes::{self, LoggingProgram, STREAMS_VARIABLE};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-/// A program that logs all it executes, and what its log means.
-#[derive(Clone, Debug)]
-pub struct InstrumentedProgram {
-    /// The program whose branches it logs.
-    pub plain: PathBuf,
-    /// The program that logs.
-    pub logging: PathBuf,
-    /// Where everything lies in both.
-    pub table: PairedTable,
-    /// What of it has no records, and what else is to be said. Whole sentences.
-    pub notes: Vec<String>,
-}
 
 /// One stream.
 struct Stream<O> {
@@ -61,7 +48,7 @@ struct StreamReader<O, F> {
 /// # Errors
 /// It cannot be started, or its log does not fit its code.
 pub fn run<O: Observer>(
-    instrumented: &InstrumentedProgram,
+    instrumented: &LoggingProgram,
     command: &[OsString],
     time_limit: Option<Duration>,
     observer: impl FnMut() -> O + Send + 'static,
@@ -175,7 +162,7 @@ impl<O: Observer, F: FnMut() -> O> StreamReader<O, F> {
 
     fn finish(
         self,
-        instrumented: &InstrumentedProgram,
+        instrumented: &LoggingProgram,
         modules: &[MappedModule],
         ended: TracedExit,
     ) -> Result<Trace<O>, TraceRefusal> {

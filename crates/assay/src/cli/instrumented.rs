@@ -5,7 +5,7 @@ use assay_lab::lead::Misuse;
 use assay_lab::store::mark;
 use assay_link::adopt::capture::{self, BuildAsked, CapturedLink, InstrumentAsked, TextsAsked};
 use assay_link::build::{LoggingProgram, Scope};
-use assay_trace::logged::streams::{self, InstrumentedProgram};
+use assay_trace::logged::streams;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ impl BuildArguments {
     ///
     /// # Errors
     /// The build fails, makes no such program, or the program cannot be instrumented.
-    pub fn prepare(&self, command: &[OsString], quiet: bool) -> Result<Option<InstrumentedProgram>> {
+    pub fn prepare(&self, command: &[OsString], quiet: bool) -> Result<Option<LoggingProgram>> {
         let Some(line) = &self.build else { return Ok(None) };
         if command.is_empty() {
             return Err(
@@ -64,10 +64,9 @@ impl BuildArguments {
              programs that the command executes have no records."
                 .to_owned(),
         ];
-        let LoggingProgram { plain, logging, table, notes: own } = made;
-        notes.extend(own);
+        notes.extend(made.notes);
         notes.extend(built.warnings);
-        Ok(Some(InstrumentedProgram { plain, logging, table, notes }))
+        Ok(Some(LoggingProgram { notes, ..made }))
     }
 }
 

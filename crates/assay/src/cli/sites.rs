@@ -7,12 +7,13 @@ use super::stat::{predictors, program};
 use super::{DONE, FAILED, cannot_trace, reads, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
+use assay_pure::outcomes::LoggingProgram;
 use assay_pure::predict::Zoo;
 use assay_report::ink::Palette;
 use assay_report::picture;
 use assay_report::sites::page::SiteOrder;
 use assay_report::sites::{SitesPage, render_sites};
-use assay_trace::logged::streams::{self, InstrumentedProgram};
+use assay_trace::logged::streams;
 use assay_trace::sites::components::{ComponentSpecs, of_trace};
 use assay_trace::sites::{BudgetRequest, OtherBudget, SimulatedPredictor, SiteSelection, Watch, compose};
 use assay_trace::{Trace, TraceOptions, TracedExit, command};
@@ -216,7 +217,7 @@ fn trace(
     arguments: &SitesArguments,
     line: &[OsString],
     wish: &SiteSelection,
-    instrumented: Option<&InstrumentedProgram>,
+    instrumented: Option<&LoggingProgram>,
 ) -> Result<Trace<Watch>> {
     let limit = arguments.time_limit;
     let options = TraceOptions {

@@ -17,9 +17,9 @@ use super::{DONE, cannot_trace, reads, screen};
 use anyhow::Result;
 use assay_lab::lead::Misuse;
 use assay_linux::perf::RefusalContext;
+use assay_pure::outcomes::LoggingProgram;
 use assay_report::stat::page::{EndedBy, Execution, FigureSource};
 use assay_report::stat::{StatPage, lines_of_json, render_stat, separated};
-use assay_trace::logged::streams::InstrumentedProgram;
 use assay_trace::{TraceOptions, TraceRefusal};
 use compose::{CommandExecution, StatQuestion, compose};
 use progress::StatProgress;
@@ -180,7 +180,7 @@ fn ask(arguments: &StatArguments) -> Result<StatQuestion> {
 fn execute(
     arguments: &StatArguments,
     question: &StatQuestion,
-    instrumented: Option<&InstrumentedProgram>,
+    instrumented: Option<&LoggingProgram>,
 ) -> Result<Vec<CommandExecution>> {
     let options = TraceOptions {
         follow: arguments.follows(),

@@ -4,7 +4,7 @@
 
 use super::compilers;
 use super::whole::{build, compare_built, has, one_line, project};
-use assay_trace::logged::streams::InstrumentedProgram;
+use assay_pure::outcomes::LoggingProgram;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -25,7 +25,7 @@ impl Package {
         Package { folder: project("rust"), store: tempfile::tempdir().expect("a store") }
     }
 
-    fn build(&self, command: &str, profile: &str) -> Result<InstrumentedProgram, String> {
+    fn build(&self, command: &str, profile: &str) -> Result<LoggingProgram, String> {
         let program = format!("target/{profile}/ways");
         build(self.folder.path(), self.store.path(), command, &program)
     }

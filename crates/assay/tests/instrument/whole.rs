@@ -8,7 +8,7 @@ use assay_link::build::{LoggingProgram, Scope};
 use assay_pure::outcomes::SiteKind;
 use assay_pure::trace::{Branch, BranchSite};
 use assay_trace::logged::areas::{AREA, AREAS, MAGIC, PAGE};
-use assay_trace::logged::streams::{self, InstrumentedProgram};
+use assay_trace::logged::streams;
 use assay_trace::{Observer, Trace, TraceOptions};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -52,15 +52,9 @@ pub fn project(name: &str) -> tempfile::TempDir {
 }
 
 /// Builds a program by a shell command.
-pub fn build(
-    folder: &Path,
-    store: &Path,
-    command: &str,
-    program: &str,
-) -> Result<InstrumentedProgram, String> {
+pub fn build(folder: &Path, store: &Path, command: &str, program: &str) -> Result<LoggingProgram, String> {
     let asked = WantedBuild { texts: TextsAsked::Assembled, scope: Scope::Program };
-    let LoggingProgram { plain, logging, table, notes } = asked.run(folder, store, command, program)?;
-    Ok(InstrumentedProgram { plain, logging, table, notes })
+    asked.run(folder, store, command, program)
 }
 
 /// What a build with records is asked for.
@@ -105,7 +99,7 @@ fn compare(command: &str, program: &str) -> Result<(u64, Vec<String>), String> {
 }
 
 /// The same of what a command has built.
-pub fn compare_built(command: &str, built: &InstrumentedProgram) -> Result<(u64, Vec<String>), String> {
+pub fn compare_built(command: &str, built: &LoggingProgram) -> Result<(u64, Vec<String>), String> {
     let words: [OsString; 1] = [built.plain.clone().into_os_string()];
     let logged =
         streams::run(built, &words, None, Executed::default).unwrap_or_else(|why| panic!("{command}: {why}"));

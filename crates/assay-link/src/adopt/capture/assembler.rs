@@ -11,6 +11,7 @@
 
 use super::call::CaptureSession;
 use super::pairs::{PairSide, PairText, Pairs};
+use super::run::run;
 use super::{VARIABLE, response, sections};
 use crate::build::Scope;
 use assay_linux::tied::with_the_lab;
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 use std::{env, fs};
 
 /// As which this program is called.
@@ -61,14 +62,8 @@ impl RecordedText {
         // Debug information would be that of the rewritten text.
         let words = self.words.iter().filter(|word| !word.starts_with("-g") && !word.starts_with("--gdwarf"));
         with_the_lab(&mut command).args(words).arg("-o").arg(object).arg(source);
-        let output = command.current_dir(&self.folder).stdin(Stdio::null()).output();
-        let output = output.map_err(|error| format!("{}: {error}", self.assembler.display()))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        let line = said.lines().find(|line| line.contains("Error")).unwrap_or("it says nothing");
-        Err(format!("it does not assemble with records: {line}"))
+        run(command.current_dir(&self.folder))
+            .map_err(|why| format!("it does not assemble with records: {why}"))
     }
 
     fn keep(&self, texts: &Path, object: &str) -> io::Result<()> {

@@ -11,13 +11,14 @@
 
 use super::link::CapturedLink;
 use super::pairs::{Pair, PairText, Pairs};
+use super::run::run;
 use assay_linux::tied::with_the_lab;
 use assay_pure::inputs::{digest, short_digest};
 use object::read::archive::ArchiveFile;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::{fs, io};
 
 /// How bitcode begins, as it is and in a wrapper.
@@ -236,18 +237,12 @@ impl Assembler {
         let mut command = Command::new(&self.clang);
         let fixed =
             "-cc1as -triple x86_64-pc-linux-gnu -filetype obj --mrelax-relocations -mrelocation-model pic";
-        with_the_lab(&mut command).args(fixed.split(' ')).stdin(Stdio::null());
+        with_the_lab(&mut command).args(fixed.split(' '));
         if let Some(processor) = &self.processor {
             command.args(["-target-cpu", processor]);
         }
-        let output = command.arg("-o").arg(object).arg(source).output();
-        let output = output.map_err(|error| format!("{}: {error}", self.clang.display()))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let line = said.lines().find(|line| line.contains("error")).unwrap_or("it says nothing");
-        Err(format!("the text of the link does not assemble: {line}"))
+        run(command.arg("-o").arg(object).arg(source))
+            .map_err(|why| format!("the text of the link does not assemble: {why}"))
     }
 }
 

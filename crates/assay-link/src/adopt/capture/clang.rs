@@ -9,6 +9,7 @@
 
 use super::assembler::texts;
 use super::link::CapturedLink;
+use super::run::run;
 use crate::build::text::split;
 use assay_linux::tied::with_the_lab;
 use assay_pure::inputs::digest;
@@ -16,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::{fs, io};
 
 /// What makes clang log, and where.
@@ -141,19 +142,8 @@ impl ClangCall {
 
     fn run(&self, words: &[&str]) -> Result<(), String> {
         let mut command = Command::new(&self.program);
-        with_the_lab(&mut command)
-            .args(words)
-            .current_dir(&self.folder)
-            .env_remove(LOGS)
-            .stdin(Stdio::null());
-        let output =
-            command.output().map_err(|error| format!("{} cannot be started: {error}", self.program))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        let line = said.lines().find(|line| line.contains("error")).unwrap_or("it says nothing");
-        Err(format!("called again for its text, clang refused: {line}"))
+        with_the_lab(&mut command).args(words).current_dir(&self.folder).env_remove(LOGS);
+        run(&mut command).map_err(|why| format!("called again for its text, clang refused: {why}"))
     }
 }
 

@@ -7,10 +7,10 @@
 //! Limits: rustc divides a crate into units as it likes, and `--emit asm` makes it one, where no number of them is set; so only
 //! a crate with a number is known. An incremental build has one (256). Checked: `crates/assay/tests/instrument/rust.rs`.
 
+use super::run::run;
 use super::rustc_call::{RustcCall, file_name};
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::{fs, io};
 
 /// How the name of an object of rustc's ends.
@@ -137,7 +137,7 @@ impl UnitText<'_> {
             command.args(["--target", &target]);
         }
         command.arg("-o").arg(object).arg(&program);
-        let made = run(command);
+        let made = run(&mut command);
         let _ = fs::remove_file(program);
         made
     }
@@ -154,8 +154,8 @@ fn texts(call: &RustcCall, into: &Path) -> Result<HashMap<String, String>, Untol
             call.crate_name()
         )));
     }
-    let Some(command) = call.for_texts(into) else { return Err(Untold::Undivided(call.crate_name())) };
-    run(command).map_err(|why| {
+    let Some(mut command) = call.for_texts(into) else { return Err(Untold::Undivided(call.crate_name())) };
+    run(&mut command).map_err(|why| {
         Untold::Failed(format!("called again for its text, rustc refused {}: {why}", call.crate_name()))
     })?;
     let mut texts = HashMap::new();
@@ -168,16 +168,6 @@ fn texts(call: &RustcCall, into: &Path) -> Result<HashMap<String, String>, Untol
     // It would cost more room than all else.
     let _ = fs::remove_dir_all(into);
     Ok(texts)
-}
-
-/// Runs a rustc; the error is what it says first.
-fn run(mut command: Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("rustc cannot be started: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(said.lines().find(|line| line.starts_with("error")).unwrap_or("it says nothing").to_owned())
 }
 
 /// How names of the crate begin, and the unit, of the name of an object: `app-1f2e.app.9d8c-cgu.0.rcgu.o`, or, where the build is

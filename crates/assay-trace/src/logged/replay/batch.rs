@@ -37,7 +37,7 @@ pub(super) struct Batch {
 impl Batch {
     /// Its counts know how many branches were taken.
     pub(super) fn counting() -> Batch {
-        Batch { counts: ClassCounts { taken: Some(0), ..ClassCounts::default() }, ..Batch::default() }
+        Batch { counts: ClassCounts::with_taken(), ..Batch::default() }
     }
 
     /// In every form.

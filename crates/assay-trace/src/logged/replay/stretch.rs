@@ -64,7 +64,7 @@ impl StretchEnd {
 
     fn behind(self, way: StretchWay) -> Stretch {
         let StretchWay { passed, calls, instructions, system_calls } = way;
-        let mut counts = ClassCounts { system_calls: u64::from(system_calls), ..no_counts() };
+        let mut counts = ClassCounts { system_calls: u64::from(system_calls), ..ClassCounts::with_taken() };
         passed.iter().for_each(|branch| counts.count(branch));
         let is_branch = self.is_branch();
         let StretchEnd { kind, number, branch, ways } = self;
@@ -214,10 +214,6 @@ impl Replay {
         }
         Ok((instruction.len() as u8, flow(InstructionSet::X86_64, address, bytes)))
     }
-}
-
-fn no_counts() -> ClassCounts {
-    ClassCounts { taken: Some(0), ..ClassCounts::default() }
 }
 
 /// What stands for the branch of a stretch that ends without one.

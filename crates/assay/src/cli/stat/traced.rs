@@ -3,10 +3,11 @@
 use super::crew::Crew;
 use super::predictors::SimulatedModel;
 use super::progress::Ticker;
+use assay_pure::outcomes::LoggingProgram;
 use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, BranchSite};
 use assay_report::stat::page::ThreadRow;
-use assay_trace::logged::streams::{self, InstrumentedProgram};
+use assay_trace::logged::streams;
 use assay_trace::{
     BranchForm, ClassCounts, Observer, Trace, TraceDetail, TraceOptions, TraceRefusal, TracedExit, command,
 };
@@ -26,8 +27,9 @@ impl Observer for PredictorWatcher {
         BranchForm::Steps { all: self.crew.sees_all() }
     }
 
-    /// It wants steps.
-    fn branches(&mut self, _: &[BranchSite], _: &[Branch]) {}
+    fn branches(&mut self, _: &[BranchSite], _: &[Branch]) {
+        unreachable!("it wants steps");
+    }
 
     fn steps(&mut self, steps: Steps<'_>) {
         self.crew.observe(steps);
@@ -62,7 +64,7 @@ pub struct HowTraced<'a> {
     /// How to trace.
     pub options: &'a TraceOptions,
     /// The program with records; none: the emulator.
-    pub instrumented: Option<&'a InstrumentedProgram>,
+    pub instrumented: Option<&'a LoggingProgram>,
 }
 
 /// Runs the command once, traced.
@@ -95,7 +97,7 @@ pub fn execute(
 
 /// Sums a trace up.
 pub fn figures(trace: Trace<PredictorWatcher>, elapsed: Duration) -> TracedRun {
-    let mut counts = ClassCounts { taken: Some(0), ..ClassCounts::default() };
+    let mut counts = ClassCounts::with_taken();
     let mut missed: Vec<[u64; 3]> = Vec::new();
     let mut threads = Vec::new();
     let mut notes: Vec<String> = Vec::new();
