@@ -1,10 +1,10 @@
 //! The log that an instrumented program writes: which words a record has, and where each site lies.
 //!
 //! Records are bytes, one behind the other. A conditional branch is one byte, its outcome: whoever walks the measured program's
-//! code knows which branch it is. All other records end with a word of 32 bits, little-endian ([`word`]): the site's number in the lower
+//! code knows which branch it is. Areas of records are 0 before they are written, so a branch that was taken need not be stored. All other records end with a word of 32 bits, little-endian ([`word`]): the site's number in the lower
 //! 24 bits, what happened in the upper 8 ([`outcome`]). An indirect jump or call and a return have the address that they went to in
 //! front of it ([`TARGET_BYTES`]), but for returns that lead to where a function was called from without fail ([`SiteKind::Quiet`]); a conditional branch that must be told from others its outcome ([`NAMED_BYTES`]); a call of the system
-//! what the harness's mark said ([`MARK_BYTES`]). So the last byte of a record says what it is, and is never [`FREE`]. Sites are numbered
+//! what the harness's mark said ([`MARK_BYTES`]). So the last byte of a record says what it is, and is [`FREE`] for a branch that was taken alone. Where nothing may be stored for long, [`END`] is, behind the last record: the next one takes its place, but if that is a branch that was taken. Sites are numbered
 //! through all sources of a program, from 1.
 //!
 //! A program is assembled twice from one text, with records and without, and both files have the same table in
@@ -32,8 +32,10 @@ pub const NAMED_BYTES: usize = 5;
 pub const MARK_BYTES: usize = BEFORE_BYTES + 36;
 /// Bytes ahead of a region that its first mark repeats: no record but a mark's is longer.
 pub const BEFORE_BYTES: usize = TARGET_BYTES;
-/// Where no record is.
-pub const FREE: u8 = 0xff;
+/// Where nothing was stored.
+pub const FREE: u8 = 0;
+/// Where records end, unless more follow: then a branch that was taken.
+pub const END: u8 = 0x40;
 
 /// A record's word.
 #[inline]
@@ -55,10 +57,10 @@ pub const fn outcome_of(word: u32) -> u32 {
 
 /// What happened: a conditional branch's byte, or the upper 8 bits of a record's word.
 pub mod outcome {
-    /// A conditional branch was not taken.
-    pub const NOT_TAKEN: u32 = 0;
-    /// It was taken.
-    pub const TAKEN: u32 = 1;
+    /// A conditional branch was taken.
+    pub const TAKEN: u32 = 0;
+    /// It was not taken.
+    pub const NOT_TAKEN: u32 = 1;
     /// An indirect branch or a return went somewhere.
     pub const WENT: u32 = 2;
     /// The system was called.

@@ -2,12 +2,12 @@
 //!
 //! Method: the program's side (`stream.c` of assay-link) makes a file for each stream. It has a page of words ([`head`]) and some areas of
 //! records. The program fills them in turns, so which one is next is known here however late somebody looks: a reader that took the one
-//! which was not being written could take the second of two full ones first. What was read is filled with [`FREE`], with which no
-//! record ends, so what is left when the process has ended is read up to the last other byte.
+//! which was not being written could take the second of two full ones first. What was read is filled with [`FREE`], which is also what
+//! a branch leaves that was taken. What is left when the process has ended is read up to the last other byte, or to an [`END`].
 //! Checked: the layout is compared with the program's side in `assay/tests/instrument/whole.rs`.
 
 use assay_linux::shared::{self, SharedMemory};
-use assay_pure::outcomes::FREE;
+use assay_pure::outcomes::{END, FREE};
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;
@@ -17,10 +17,10 @@ use std::sync::atomic::Ordering;
 pub const AREA: usize = 1 << 18;
 /// How many there are: who writes faster than we read waits until half of them are free again, as each wait costs it some time.
 pub const AREAS: usize = 8;
-/// Bytes of the page of words, and of the one behind each area.
+/// Bytes of the page of words.
 pub const PAGE: usize = 4096;
 /// Of a stream's file.
-const SIZE: usize = PAGE + AREAS * (AREA + PAGE);
+const SIZE: usize = PAGE + AREAS * AREA;
 /// A file that is whole has this word first.
 pub const MAGIC: u32 = 0x7073_7363;
 
@@ -40,6 +40,8 @@ mod head {
     pub const LOST: usize = 28;
     /// Bytes of each area that waits to be read.
     pub const FULL: usize = 32;
+    /// Bytes behind each such area that nothing was stored to, two words each.
+    pub const BEYOND: usize = 80;
 }
 
 /// One stream's file.
@@ -47,6 +49,8 @@ pub(super) struct Areas {
     shared: SharedMemory,
     /// The area that is read next.
     next: usize,
+    /// Bytes behind the area that was read last that nothing was stored to, and that nobody took yet.
+    beyond: u64,
 }
 
 /// The files of streams that are new in a folder: by process, and in it in the order of creation. They are taken out of it.
@@ -75,12 +79,16 @@ pub(super) fn discover(folder: &Path, seen: &mut HashSet<OsString>) -> Vec<Areas
 impl Areas {
     /// Nothing where the program has not finished making it.
     fn open(path: &Path) -> Option<Areas> {
-        let areas = Areas { shared: SharedMemory::open(path, SIZE).ok()?, next: 0 };
+        let areas = Areas { shared: SharedMemory::open(path, SIZE).ok()?, next: 0, beyond: 0 };
         (areas.shared.u32(head::MAGIC).load(Ordering::Acquire) == MAGIC).then_some(areas)
     }
 
     fn word(&self, offset: usize) -> u32 {
         self.shared.u32(offset).load(Ordering::Relaxed)
+    }
+
+    fn wide(&self, offset: usize) -> u64 {
+        u64::from(self.word(offset)) | u64::from(self.word(offset + 4)) << 32
     }
 
     /// The process that writes it, and the one that started that.
@@ -90,7 +98,7 @@ impl Areas {
 
     /// The anchor's address in the process.
     pub(super) fn anchor(&self) -> u64 {
-        u64::from(self.word(head::ANCHOR)) | u64::from(self.word(head::ANCHOR + 4)) << 32
+        self.wide(head::ANCHOR)
     }
 
     /// Whether the program says that records are missing.
@@ -105,6 +113,13 @@ impl Areas {
 
     /// Takes the next area's records, if it is full. They replace what is in `bytes`.
     pub(super) fn take(&mut self, bytes: &mut Vec<u8>) -> bool {
+        if self.beyond > 0 {
+            let some = self.beyond.min(AREA as u64);
+            bytes.clear();
+            bytes.resize(some as usize, FREE);
+            self.beyond -= some;
+            return true;
+        }
         let full = head::FULL + 4 * self.next;
         let length = self.shared.u32(full).load(Ordering::Acquire) as usize;
         if length == 0 {
@@ -112,6 +127,7 @@ impl Areas {
         }
         self.empty(bytes);
         bytes.truncate(length);
+        self.beyond = self.wide(head::BEYOND + 8 * self.next);
         self.shared.u32(full).store(0, Ordering::Release);
         shared::wake(self.shared.u32(full));
         self.next = (self.next + 1) % AREAS;
@@ -123,11 +139,14 @@ impl Areas {
         self.empty(bytes);
         let length = bytes.iter().rposition(|byte| *byte != FREE).map_or(0, |last| last + 1);
         bytes.truncate(length);
+        if bytes.last() == Some(&END) {
+            bytes.pop();
+        }
     }
 
     /// Copies the next area and makes it free.
     fn empty(&self, bytes: &mut Vec<u8>) {
-        let words = self.shared.u64s(PAGE + self.next * (AREA + PAGE), AREA / 8);
+        let words = self.shared.u64s(PAGE + self.next * AREA, AREA / 8);
         bytes.resize(AREA, 0);
         for (word, copy) in words.iter().zip(bytes.chunks_exact_mut(8)) {
             copy.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
@@ -150,16 +169,11 @@ mod tests {
         fn new(folder: &Path, name: &str) -> Writer {
             let shared = SharedMemory::create(&folder.join(name), SIZE).expect("a file");
             shared.u32(head::MAGIC).store(MAGIC, Ordering::Release);
-            for area in 0..AREAS {
-                for word in shared.u64s(PAGE + area * (AREA + PAGE), AREA / 8) {
-                    word.store(u64::MAX, Ordering::Relaxed);
-                }
-            }
             Writer { shared, current: 0 }
         }
 
         fn write(&mut self, words: &[u32]) {
-            let area = self.shared.u32s(PAGE + self.current * (AREA + PAGE), words.len());
+            let area = self.shared.u32s(PAGE + self.current * AREA, words.len());
             for (place, word) in area.iter().zip(words) {
                 place.store(*word, Ordering::Relaxed);
             }
@@ -201,14 +215,33 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_read_up_to_its_last_record_even_if_that_says_0() {
+    fn what_is_left_is_read_up_to_its_last_record_or_to_where_records_end() {
         let (_folder, mut writer, mut areas) = pair();
         let mut bytes = Vec::new();
-        writer.write(&[0x0201_0000, 0xffff_0001]);
+        writer.write(&[0x0201_0000, 1]);
         areas.rest(&mut bytes);
-        assert_eq!(bytes, [0, 0, 1, 2, 1, 0]);
+        assert_eq!(bytes, [0, 0, 1, 2, 1]);
         areas.rest(&mut bytes);
         assert!(bytes.is_empty(), "it was made free");
+        // The branches that were taken at the end stored nothing.
+        writer.write(&[1, u32::from(END) << 16]);
+        areas.rest(&mut bytes);
+        assert_eq!(bytes, [1, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn what_nothing_was_stored_to_behind_an_area_is_read_after_it() {
+        let (_folder, mut writer, mut areas) = pair();
+        writer.shared.u64(head::BEYOND).store(AREA as u64 + 3, Ordering::Relaxed);
+        writer.write(&[1]);
+        writer.turn(4);
+        writer.write(&[2]);
+        writer.turn(4);
+        let (mut bytes, mut taken) = (Vec::new(), Vec::new());
+        while areas.take(&mut bytes) {
+            taken.push((bytes.len(), bytes.first().copied()));
+        }
+        assert_eq!(taken, [(4, Some(1)), (AREA, Some(0)), (3, Some(0)), (4, Some(2))]);
     }
 
     #[test]

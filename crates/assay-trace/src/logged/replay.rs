@@ -18,7 +18,7 @@ use crate::logged::OTHER_CODE;
 use crate::{ClassCounts, Observer, TraceMark};
 use arrivals::{AddressMap, Arrivals};
 use assay_pure::outcomes::{
-    self, FREE, MARK_BYTES, MarkRecord, NAMED_BYTES, PairedTable, SiteKind, TARGET_BYTES, TARGET_WORD,
+    self, END, FREE, MARK_BYTES, MarkRecord, NAMED_BYTES, PairedTable, SiteKind, TARGET_BYTES, TARGET_WORD,
     outcome, outcome_of, site_of, target_of, word_at,
 };
 use assay_pure::trace::{Branch, BranchClass, BranchKind, BranchSite};
@@ -287,10 +287,11 @@ impl Replay {
     /// A conditional branch of this outcome. Returns where it leads.
     fn conditional(&mut self, place: WalkPosition, byte: u8) -> Result<WalkPosition, String> {
         let stretch = &self.stretches[place.stretch as usize];
-        if u32::from(byte) > outcome::TAKEN {
-            return Err(self.no_outcome(place.stretch, byte));
-        }
-        let taken = usize::from(byte);
+        let taken = match u32::from(byte) {
+            outcome::NOT_TAKEN => 0,
+            _ if byte == FREE || byte == END => 1,
+            _ => return Err(self.no_outcome(place.stretch, byte)),
+        };
         let carry = pass(&mut self.walk, stretch, place.carry);
         // A branch to what follows it is taken either way, as a tracer sees it.
         let seen = taken == 1 || stretch.ways[0] == stretch.ways[1];
@@ -410,7 +411,7 @@ impl Replay {
             }
             outcome::WENT => self.measured(target_of(&record.before)).ok_or_else(unknown)?,
             outcome::NAMED => {
-                ways.ok_or_else(unknown)?[usize::from(record.before[TARGET_BYTES - NAMED_BYTES] & 1)]
+                ways.ok_or_else(unknown)?[usize::from(record.before[TARGET_BYTES - NAMED_BYTES] == FREE)]
             }
             _ => return Err(unknown()),
         };

@@ -53,6 +53,12 @@ enum Branch<'a> {
 }
 
 impl Function {
+    /// The instruction, counted in `body`, that control comes to by a branch to this statement.
+    pub fn step_at(&self, statement: usize) -> Option<usize> {
+        let step = self.body.partition_point(|(at, _)| *at < statement);
+        (step < self.body.len()).then_some(step)
+    }
+
     /// Nothing in it has a record but its returns.
     pub fn is_straight(&self) -> bool {
         let is_plain = |(_, flow): &(usize, Flow)| matches!(flow, Flow::On | Flow::Returns);

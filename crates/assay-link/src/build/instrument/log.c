@@ -35,8 +35,14 @@ static void assay_interrupted(void)
 /* A region begins: from here on the thread's records are read. */
 static uint8_t *assay_enter(uint8_t *at)
 {
+    struct assay_stream *own = assay_streams[0];
+    if (at > assay_area(own, 0) + ASSAY_AREA_BYTES) {
+        at = assay_again(own, at);
+    }
     assay_copy(assay_before, at - sizeof assay_before, sizeof assay_before);
-    assay_outside = assay_streams[0];
+    /* Nothing was stored for a branch that was taken. But ahead of the first record there is none. */
+    assay_before[sizeof assay_before - 1] |= at > assay_start(own) && assay_before[sizeof assay_before - 1] == 0;
+    assay_outside = own;
     assay_outside_at = at;
     assay_streams[0] = assay_regions;
     return assay_regions_at;
@@ -50,7 +56,7 @@ static uint8_t *assay_leave(uint8_t *at)
     assay_streams[0] = assay_outside;
     assay_outside = NULL;
     if (next > assay_area(assay_streams[0], 0) + ASSAY_AREA_BYTES - ASSAY_RECORD) {
-        next = assay_start(assay_streams[0]);
+        next = assay_again(assay_streams[0], next);
     }
     assay_copy(next, at - sizeof(uint32_t), sizeof(uint32_t));
     return next + sizeof(uint32_t);

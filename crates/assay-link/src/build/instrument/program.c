@@ -8,10 +8,13 @@ static void assay_interrupted(void)
 {
 }
 
-/* A child that was forked has streams of its own; its parent's are mapped, but not for it. */
+/* A child that was forked has streams of its own; its parent's are not for it. */
 static void assay_child(void)
 {
     for (int depth = 0; depth < ASSAY_DEPTHS; depth++) {
+        if (assay_streams[depth] != NULL) {
+            assay_call(SYS_munmap, (long)assay_streams[depth], (long)assay_streams[depth]->reserved, 0, 0, 0, 0);
+        }
         assay_streams[depth] = NULL;
     }
     assay_streams[assay_depth] = assay_new(ASSAY_READ);

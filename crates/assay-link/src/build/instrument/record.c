@@ -18,9 +18,9 @@ __attribute__((used)) static void *assay_fill(void *to, int value, size_t n)
 }
 __asm__(".set memcpy, assay_copy\n.set memset, assay_fill\n");
 
-/* Of each thread: where the next record goes, and what the record's code has taken out of its way. Nothing is ever mapped at the address
- * that a new thread has: its first record meets no memory. */
-#define ASSAY_NOWHERE 0xa550
+/* Of each thread: where the next record goes, and what the record's code has taken out of its way. Nothing of a process is ever mapped
+ * where a new thread begins, in the kernel's half, however far it moves: its first store meets no memory. */
+#define ASSAY_NOWHERE 0xffff900000000000
 __thread uint8_t *__assay_at = (uint8_t *)ASSAY_NOWHERE;
 __thread uint64_t __assay_kept;
 __thread uint64_t __assay_target;

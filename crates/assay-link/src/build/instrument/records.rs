@@ -2,10 +2,12 @@
 //!
 //! It uses `mov`, `lea` and `set` only, so no flag changes; what it takes out of its way it keeps in memory of the thread, not on the
 //! stack, so neither red zone nor unwinding tables are touched. A record's last byte is stored first, so that where that has room the
-//! rest has: a full area (`stream.c`) is met with nothing of the record written.
+//! rest has: a full area (`stream.c`) is met with nothing of the record written. For a branch that is taken the pointer only moves on:
+//! of all records these are executed most, and a store costs more than all else.
 
 use super::registers::RegisterSet;
-use assay_pure::outcomes::{NAMED_BYTES, TARGET_BYTES, TARGET_WORD, WORD_BYTES};
+use super::rewrite::Scope;
+use assay_pure::outcomes::{END, NAMED_BYTES, TARGET_BYTES, TARGET_WORD, WORD_BYTES, outcome};
 use std::fmt::Write as _;
 
 /// A register that holds the pointer.
@@ -45,6 +47,20 @@ impl Holder<'_> {
             if is_kept { format!("\tmovq %fs:__assay_kept@tpoff, {register}\n") } else { String::new() };
         format!("\tmovq {register}, %fs:__assay_at@tpoff\n{kept}")
     }
+
+    /// The same ahead of code that looks for it in memory: a whole program may end there.
+    pub fn left(self, scope: Scope) -> String {
+        let ends = match scope {
+            Scope::Program => format!("\tmovb ${END}, ({})\n", self.register),
+            Scope::Regions => String::new(),
+        };
+        format!("{ends}{}", self.put_back())
+    }
+
+    /// Where it stays in its register, but others come to the same place with it in memory.
+    pub fn shared(self) -> String {
+        format!("\tmovq {}, %fs:__assay_at@tpoff\n", self.register)
+    }
 }
 
 impl Pointer {
@@ -59,40 +75,53 @@ impl Pointer {
         }
     }
 
-    /// Ahead of code that has it in its register.
-    pub fn fetched(self) -> String {
-        self.holder().fetched()
-    }
-
-    /// Ahead of code that looks for it in memory.
-    pub fn put_back(self) -> String {
-        self.holder().put_back()
-    }
-
     /// A record of so many bytes, of which `stores` is all but the pointer's own.
     fn record(self, stores: &str, bytes: usize) -> String {
         let register = self.register();
         let own = format!("{stores}\tleaq {bytes}({register}), {register}\n");
         match self {
-            Pointer::Memory => format!("{}{own}{}", self.fetched(), self.put_back()),
+            Pointer::Memory => format!("{}{own}{}", BRIEFLY.fetched(), BRIEFLY.put_back()),
             Pointer::Register(_) => own,
         }
     }
 
-    /// The outcome of a conditional branch.
-    pub fn condition(self, condition: &str) -> String {
-        self.record(&format!("\tset{condition} ({})\n", self.register()), 1)
+    /// The outcome of a conditional branch: what goes ahead of it, and behind it.
+    pub fn condition(self, condition: &str, scope: Scope) -> (String, String) {
+        match self {
+            Pointer::Memory => (self.stored_condition(condition, scope), String::new()),
+            Pointer::Register(Holder { register, .. }) => (
+                format!("\tleaq 1({register}), {register}\n"),
+                format!("\tmovb ${}, -1({register})\n", outcome::NOT_TAKEN),
+            ),
+        }
+    }
+
+    /// The same of a branch that nothing can stand behind: stored ahead of it either way.
+    pub fn stored_condition(self, condition: &str, scope: Scope) -> String {
+        let register = self.register();
+        let ends = match (self, scope) {
+            (Pointer::Memory, Scope::Program) => format!("\tmovb ${END}, 1({register})\n"),
+            _ => String::new(),
+        };
+        let inverse = inverse(condition);
+        self.record(&format!("{ends}\tset{inverse} ({register})\n"), 1)
     }
 
     /// An outcome that is known where the record stands.
-    pub fn outcome(self, outcome: u32) -> String {
-        self.record(&format!("\tmovb ${outcome}, ({})\n", self.register()), 1)
+    pub fn outcome(self, outcome: u32, scope: Scope) -> String {
+        let register = self.register();
+        let ends = match (self, scope) {
+            (Pointer::Memory, Scope::Program) => format!("\tmovb ${END}, 1({register})\n"),
+            _ => String::new(),
+        };
+        self.record(&format!("{ends}\tmovb ${outcome}, ({register})\n"), 1)
     }
 
     /// The outcome of a conditional branch, and which one it is.
     pub fn named(self, condition: &str, word: u32) -> String {
         let register = self.register();
-        let stores = format!("\tmovl ${word:#x}, 1({register})\n\tset{condition} ({register})\n");
+        let inverse = inverse(condition);
+        let stores = format!("\tmovl ${word:#x}, 1({register})\n\tset{inverse} ({register})\n");
         self.record(&stores, NAMED_BYTES)
     }
 
@@ -136,6 +165,18 @@ impl Pointer {
     }
 }
 
+/// The condition of which this one is the opposite: an outcome says whether a branch was not taken.
+fn inverse(condition: &str) -> String {
+    match condition.strip_prefix('n') {
+        Some(opposite) => opposite.to_owned(),
+        None => match condition {
+            "pe" => "po".to_owned(),
+            "po" => "pe".to_owned(),
+            condition => format!("n{condition}"),
+        },
+    }
+}
+
 /// A register for the time of a record: one that may change, or else one that is not `taken`, kept.
 fn held(spare: RegisterSet, taken: RegisterSet) -> Holder<'static> {
     match spare.any() {
@@ -159,26 +200,56 @@ mod tests {
     }
 
     #[test]
-    fn a_conditional_branch_stores_its_condition_and_touches_no_flag() {
-        assert_eq!(lines(&holding("%rbx").condition("ne")), ["setne (%rbx)", "leaq 1(%rbx), %rbx"]);
+    fn a_conditional_branch_that_is_taken_stores_nothing_where_the_pointer_is_in_a_register() {
+        let (ahead, behind) = holding("%rbx").condition("ne", Scope::Regions);
+        assert_eq!(lines(&ahead), ["leaq 1(%rbx), %rbx"]);
+        assert_eq!(lines(&behind), ["movb $1, -1(%rbx)"]);
         assert_eq!(
-            lines(&Pointer::Memory.condition("ne")),
+            lines(&holding("%rbx").stored_condition("ne", Scope::Program)),
+            ["sete (%rbx)", "leaq 1(%rbx), %rbx"]
+        );
+    }
+
+    #[test]
+    fn where_the_pointer_is_in_memory_an_outcome_is_stored_and_no_flag_is_touched() {
+        let (ahead, behind) = Pointer::Memory.condition("pe", Scope::Regions);
+        assert_eq!(
+            lines(&ahead),
             [
                 "movq %r11, %fs:__assay_kept@tpoff",
                 "movq %fs:__assay_at@tpoff, %r11",
-                "setne (%r11)",
+                "setpo (%r11)",
                 "leaq 1(%r11), %r11",
                 "movq %r11, %fs:__assay_at@tpoff",
                 "movq %fs:__assay_kept@tpoff, %r11"
             ]
         );
+        assert_eq!(behind, "");
+    }
+
+    #[test]
+    fn of_a_whole_program_it_is_told_where_records_end_wherever_it_may_end() {
+        let holder = Holder { register: "%r9", is_kept: true };
+        assert_eq!(lines(&holder.left(Scope::Program))[0], "movb $64, (%r9)");
+        let (ahead, _) = Pointer::Memory.condition("e", Scope::Program);
+        assert_eq!(lines(&ahead)[2..4], ["movb $64, 1(%r11)", "setne (%r11)"]);
+        assert_eq!(holder.left(Scope::Regions), holder.put_back());
+    }
+
+    #[test]
+    fn each_condition_has_an_opposite() {
+        let pairs =
+            [("e", "ne"), ("nae", "ae"), ("g", "ng"), ("o", "no"), ("pe", "po"), ("nz", "z"), ("c", "nc")];
+        for (one, other) in pairs {
+            assert_eq!((inverse(one).as_str(), inverse(other).as_str()), (other, one));
+        }
     }
 
     #[test]
     fn the_last_byte_of_a_record_is_stored_first() {
         assert_eq!(
             lines(&holding("%r9").named("a", 0x1000_0007)),
-            ["movl $0x10000007, 1(%r9)", "seta (%r9)", "leaq 5(%r9), %r9"]
+            ["movl $0x10000007, 1(%r9)", "setna (%r9)", "leaq 5(%r9), %r9"]
         );
         let departure = holding("%r11").departure("(%rsp)", 0x0200_0007, RegisterSet::NONE);
         let stored: Vec<&str> =

@@ -136,6 +136,28 @@ const IMPLICIT: &[(&str, u16)] = &[
 /// Beginnings of names that may use any, unless their operands are vectors.
 const ANY: &[&str] = &["int", "iret", "sys", "enter", "enc", "vm", "sk", "inv", "hreset", "pconfig"];
 
+/// Beginnings of names of instructions that overwrite their last operand without a look at it. Those of strings have none.
+const OVERWRITING: &[&str] = &[
+    "mov",
+    "lea",
+    "pop",
+    "andn",
+    "bextr",
+    "bzhi",
+    "pdep",
+    "pext",
+    "rorx",
+    "sarx",
+    "shlx",
+    "shrx",
+    "blsi",
+    "blsmsk",
+    "blsr",
+    "vmov",
+    "pmovmskb",
+    "vpmovmskb",
+    "kmov",
+];
 /// Beginnings of names of instructions that write their last operand.
 const WRITING: &[&str] = &["mov", "lea", "xor", "add", "sub", "and", "or", "pop", "sal", "shl", "shr", "sar"];
 
@@ -148,6 +170,33 @@ impl RegisterSet {
     pub const CHANGED: RegisterSet = RegisterSet(0xfc2);
     /// Of these the one that never has an argument: r11.
     pub const LINKERS: RegisterSet = RegisterSet(0x800);
+
+    /// What functions must leave as it was: rbx, rsp, rbp, r12 to r15.
+    pub const PRESERVED: RegisterSet = RegisterSet(0xf038);
+    /// What may have an argument, or is used on the way to a function: rax, rcx, rdx, rsi, rdi, r8 to r11.
+    pub const ARGUMENTS: RegisterSet = RegisterSet(0xfc7);
+
+    /// The register that an instruction surely overwrites, all 64 bits of it; what it reads is another question.
+    pub fn overwritten(name: &str, operands: &str) -> RegisterSet {
+        let (sources, last) = split_last(operands);
+        if !is_wide(last) {
+            return RegisterSet::NONE;
+        }
+        let count = sources.map_or(1, |sources| 1 + commas(sources).count() + 1);
+        let is_whole = OVERWRITING.iter().any(|start| name.starts_with(start))
+            || (name.starts_with("imul") && count == 3)
+            || is_zero(name, operands);
+        // Of this one the last operand is an address.
+        let is_whole = is_whole && !name.starts_with("movdir");
+        if is_whole { named(last) } else { RegisterSet::NONE }
+    }
+
+    /// Of what an instruction overwrites what it reads all the same.
+    pub fn read_anyway(name: &str, operands: &str) -> RegisterSet {
+        let sources = split_last(operands).0.unwrap_or_default();
+        let read = if is_zero(name, operands) { RegisterSet::NONE } else { named(sources) };
+        RegisterSet::overwritten(name, operands).common(read)
+    }
 
     /// The register that an instruction surely writes, if it is a name of its last operand.
     pub fn written(name: &str, operands: &str) -> RegisterSet {
@@ -195,10 +244,48 @@ impl RegisterSet {
         RegisterSet(self.0 & !other.0)
     }
 
+    /// Each register that is in it, in 64 bits; never the stack's.
+    pub fn each(self) -> impl Iterator<Item = &'static str> {
+        let own = ORDER.into_iter().filter(move |register| self.0 & 1 << register != 0);
+        own.map(|register| NAMES[register])
+    }
+
     /// A register that is in it, in 64 bits; never the stack's.
     pub fn any(self) -> Option<&'static str> {
-        ORDER.into_iter().find(|register| self.0 & 1 << register != 0).map(|register| NAMES[register])
+        self.each().next()
     }
+}
+
+/// Places of the commas between operands.
+fn commas(operands: &str) -> impl Iterator<Item = usize> {
+    let mut depth = 0;
+    operands.char_indices().filter_map(move |(at, character)| {
+        depth += i32::from(character == '(') - i32::from(character == ')');
+        (character == ',' && depth == 0).then_some(at)
+    })
+}
+
+/// The operands ahead of the last, if there are some, and the last.
+fn split_last(operands: &str) -> (Option<&str>, &str) {
+    match commas(operands).last() {
+        Some(at) => (Some(&operands[..at]), operands[at + 1..].trim()),
+        None => (None, operands.trim()),
+    }
+}
+
+/// Whether it is a general register by a name that means all of it when written: of 32 bits or 64.
+fn is_wide(operand: &str) -> bool {
+    let Some(name) = operand.strip_prefix('%') else { return false };
+    let is_numbered =
+        name.strip_prefix('r').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    number(name).is_some()
+        && if is_numbered { !name.ends_with(['b', 'w']) } else { name.starts_with(['r', 'e']) }
+}
+
+/// Whether it makes its last operand 0 whatever that was.
+fn is_zero(name: &str, operands: &str) -> bool {
+    let (sources, last) = split_last(operands);
+    ["xorl", "xorq", "xor", "subl", "subq", "sub"].contains(&name) && sources.map(str::trim) == Some(last)
 }
 
 /// These use a stack of their own.
@@ -282,6 +369,48 @@ mod tests {
         assert_eq!(RegisterSet::written("cmpq", "%rdi, %rcx"), RegisterSet::NONE);
         assert_eq!(RegisterSet::written("jmp", "*%rcx"), RegisterSet::NONE);
         assert_eq!(RegisterSet::written("movaps", "%xmm0, %xmm1"), RegisterSet::NONE);
+    }
+
+    #[test]
+    fn what_is_overwritten_is_a_whole_register_that_is_not_looked_at() {
+        let of = |name: &str, operands: &str| {
+            (RegisterSet::overwritten(name, operands), RegisterSet::read_anyway(name, operands))
+        };
+        let (rcx, none) = (RegisterSet::named("%rcx"), RegisterSet::NONE);
+        for (name, operands) in [
+            ("movl", "%eax, %ecx"),
+            ("movzbl", "(%rax,%rdx,2), %ecx"),
+            ("popq", "%rcx"),
+            ("leaq", "8(%rax), %rcx"),
+            ("pext", "%rax, %rdx, %rcx"),
+            ("imulq", "$3, %rax, %rcx"),
+            ("xorl", "%ecx, %ecx"),
+            ("vmovq", "%xmm1, %rcx"),
+        ] {
+            assert_eq!(of(name, operands), (rcx, none), "{name} {operands}");
+        }
+        for (name, operands) in
+            [("movq", "(%rcx), %rcx"), ("leal", "1(%rax,%rcx), %ecx"), ("andn", "%rcx, %rax, %rcx")]
+        {
+            assert_eq!(of(name, operands), (rcx, rcx), "{name} {operands}");
+        }
+        for (name, operands) in [
+            ("movb", "$1, %cl"),
+            ("movw", "$1, %cx"),
+            ("movl", "%ecx, (%rax)"),
+            ("movl", "%eax, 8(%rcx)"),
+            ("imulq", "%rax, %rcx"),
+            ("cmovne", "%rax, %rcx"),
+            ("xorl", "%eax, %ecx"),
+            ("addl", "$1, %ecx"),
+            ("movaps", "%xmm0, %xmm1"),
+            ("tzcntq", "%rax, %rcx"),
+            ("movsb", ""),
+        ] {
+            assert_eq!(of(name, operands), (none, none), "{name} {operands}");
+        }
+        assert_eq!(of("movl", "%eax, %r9d").0, RegisterSet::named("%r9"));
+        assert_eq!(of("movl", "%eax, %r9w").0, none);
     }
 
     #[test]

@@ -11,6 +11,7 @@
 use super::entrances::{self, Behind, Entrances};
 use super::named::NamedBranches;
 use super::pointers::{PlannedPointer, Pointers};
+use super::records::Holder;
 use super::sections::Sections;
 use super::statements::{Statement, repeated, statements};
 use assay_pure::outcomes::{self, SECTION, SiteKind, outcome};
@@ -150,7 +151,7 @@ impl Writer {
             }
         }
         if self.planned.arrives {
-            self.logging.push_str(&self.planned.pointer.fetched());
+            self.fetch();
         }
         let text = statement.body();
         let Some((name, operands)) = statement.instruction() else { return Ok(()) };
@@ -169,7 +170,7 @@ impl Writer {
         }
         self.instruction(text, name, operands)?;
         if self.planned.returns {
-            self.logging.push_str(&self.planned.pointer.fetched());
+            self.fetch();
         }
         Ok(())
     }
@@ -228,15 +229,36 @@ impl Writer {
             _ => {
                 self.leave();
                 self.both(&format!("{text}\n"));
+                self.share();
                 Ok(())
             }
         }
     }
 
+    fn scope(&self) -> Scope {
+        if self.entrances.is_some() { Scope::Program } else { Scope::Regions }
+    }
+
+    /// Where ways meet with the pointer in memory on another one.
+    fn share(&mut self) {
+        let shared = self.shared();
+        self.logging.push_str(&shared);
+    }
+
+    fn shared(&self) -> String {
+        self.planned.holder.filter(|_| self.planned.shares).map_or_else(String::new, Holder::shared)
+    }
+
     /// Ahead of an instruction that may go where the pointer is looked for in memory.
     fn leave(&mut self) {
-        if self.planned.leaves {
-            self.logging.push_str(&self.planned.pointer.put_back());
+        if let Some(holder) = self.planned.holder.filter(|_| self.planned.leaves) {
+            self.logging.push_str(&holder.left(self.scope()));
+        }
+    }
+
+    fn fetch(&mut self) {
+        if let Some(holder) = self.planned.holder {
+            self.logging.push_str(&holder.fetched());
         }
     }
 
@@ -289,13 +311,19 @@ impl Writer {
     fn conditional(&mut self, text: &str, condition: &str) -> Result<(), &'static str> {
         let kind = if self.is_named { SiteKind::Named } else { SiteKind::Conditional };
         let site = self.site(kind);
-        let record = match kind {
-            SiteKind::Named => self.planned.pointer.named(condition, outcomes::word(site, outcome::NAMED)),
-            _ => self.planned.pointer.condition(condition),
+        let (pointer, scope) = (self.planned.pointer, self.scope());
+        let (ahead, behind) = match kind {
+            SiteKind::Named => {
+                (pointer.named(condition, outcomes::word(site, outcome::NAMED)), String::new())
+            }
+            _ if self.planned.leaves => (pointer.stored_condition(condition, scope), String::new()),
+            _ => pointer.condition(condition, scope),
         };
-        self.logging.push_str(&record);
+        self.logging.push_str(&ahead);
+        self.share();
         self.leave();
         self.original(site, text);
+        self.logging.push_str(&behind);
         Ok(())
     }
 
@@ -303,16 +331,18 @@ impl Writer {
     fn short(&mut self, text: &str, target: &str) -> Result<(), &'static str> {
         let site = self.site(SiteKind::Conditional);
         let _ = write!(self.marked, ".Lassay_s{site}:\n{text}\n");
+        let scope = self.scope();
+        let shared = self.shared();
         let branch = text
             .strip_suffix(target)
             .ok_or("its target is not at its end, which is not instrumented")?
             .trim_end();
         let _ = write!(
             self.logging,
-            ".Lassay_s{site}:\n{branch} .Lassay_t{site}\n{}\tjmp .Lassay_n{site}\n.Lassay_t{site}:\n{}\tjmp {target}\n\
-             .Lassay_n{site}:\n",
-            self.planned.pointer.outcome(outcome::NOT_TAKEN),
-            self.planned.pointer.outcome(outcome::TAKEN)
+            ".Lassay_s{site}:\n{branch} .Lassay_t{site}\n{}{shared}\tjmp .Lassay_n{site}\n\
+             .Lassay_t{site}:\n{}{shared}\tjmp {target}\n.Lassay_n{site}:\n",
+            self.planned.pointer.outcome(outcome::NOT_TAKEN, scope),
+            self.planned.pointer.outcome(outcome::TAKEN, scope)
         );
         Ok(())
     }
@@ -329,6 +359,7 @@ impl Writer {
         let site = self.site(kind);
         let word = outcomes::word(site, outcome::WENT);
         self.logging.push_str(&self.planned.pointer.departure(operand, word, self.planned.spare));
+        self.share();
         self.leave();
         self.original(site, text);
     }
@@ -386,7 +417,7 @@ mod tests {
             [
                 "movq %r11, %fs:__assay_kept@tpoff",
                 "movq %fs:__assay_at@tpoff, %r11",
-                "setne (%r11)",
+                "sete (%r11)",
                 "leaq 1(%r11), %r11",
                 "movq %r11, %fs:__assay_at@tpoff",
                 "movq %fs:__assay_kept@tpoff, %r11",

@@ -1,11 +1,12 @@
 /* Streams of records in files of shared memory, which the lab reads while the program runs.
  *
- * A record looks at nothing: a page behind the area that cannot be written stops it, and the handler here turns to the stream's next
- * area, which the lab has emptied meanwhile. Areas take turns, so the lab knows which comes next. Emptied they hold bytes of ASSAY_FREE,
- * with which no record ends: what is left in an area when the process ends, however it ends, is read from the file. A handler of
- * signals writes a stream of its own, so what it interrupts loses nothing: hence the link wraps (--wrap) what installs handlers, and what
- * could block the signal of a full area. The layout is described in assay-trace (logged/areas.rs), whose test holds the numbers
- * below against its own. */
+ * A record looks at nothing: memory behind the area that cannot be written stops it, and the handler here turns to the stream's next
+ * area, which the lab has emptied meanwhile. Areas take turns, so the lab knows which comes next. An emptied area is 0, which is what a
+ * branch that was taken leaves: it only moves the pointer on. A loop of such branches may move it far behind the area before something
+ * is stored, so what cannot be written is as long as such a loop may take. What is left in an area when the process ends, however it
+ * ends, is read from the file. A handler of signals writes a stream of its own, so what it interrupts loses nothing: hence the link
+ * wraps (--wrap) what installs handlers, and what could block the signal of a full area. The layout is described in assay-trace
+ * (logged/areas.rs), whose test holds the numbers below against its own. */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -19,9 +20,11 @@
 #define ASSAY_AREA_BYTES 262144L
 #define ASSAY_PAGE 4096L
 #define ASSAY_AREAS 8
-#define ASSAY_FILE_BYTES (ASSAY_PAGE + ASSAY_AREAS * (ASSAY_AREA_BYTES + ASSAY_PAGE))
+#define ASSAY_FILE_BYTES (ASSAY_PAGE + ASSAY_AREAS * ASSAY_AREA_BYTES)
+/* From one area to the next: a loop that is never left moves over it in 15 s at 4 GHz. Less where there is not that much. */
+#define ASSAY_MOST_STRIDE (1UL << 36)
+#define ASSAY_LEAST_STRIDE (1UL << 24)
 #define ASSAY_MAGIC 0x70737363
-#define ASSAY_FREE 0xff
 #define ASSAY_DEPTHS 8
 /* No record is longer, but for a mark's. */
 #define ASSAY_RECORD 16
@@ -34,8 +37,10 @@ struct assay_stream {
     uint32_t lost;           /* records were written over, or are missing */
     _Atomic uint32_t full[ASSAY_AREAS]; /* bytes of an area that waits to be read; the lab sets it to 0 */
     uint32_t current;        /* the area that is written */
-    uint32_t touched;        /* the last area that was ever written */
     uint64_t handed_on;      /* bytes of the areas that were handed on */
+    uint64_t beyond[ASSAY_AREAS]; /* bytes behind a full area that were left 0 */
+    uint64_t stride;         /* bytes from one area to the next */
+    uint64_t reserved;       /* bytes of addresses */
 };
 
 /* Whether the lab is to read it. */
@@ -88,7 +93,15 @@ static char *assay_number(char *at, unsigned long number)
 
 static uint8_t *assay_area(struct assay_stream *stream, uint32_t area)
 {
-    return (uint8_t *)stream + ASSAY_PAGE + area * (ASSAY_AREA_BYTES + ASSAY_PAGE);
+    return (uint8_t *)stream + ASSAY_PAGE + area * stream->stride;
+}
+
+/* Memory, at an address or anywhere; 0 where there is none. */
+static uint8_t *assay_map(uint8_t *at, size_t bytes, int access, int flags, long file, size_t offset)
+{
+    long placed = at == NULL ? 0 : MAP_FIXED;
+    long mapped = assay_call(SYS_mmap, (long)at, (long)bytes, access, flags | placed, file, (long)offset);
+    return (unsigned long)mapped > -4096UL ? NULL : (uint8_t *)mapped;
 }
 
 /* The file of a new stream, or -1. */
@@ -116,20 +129,31 @@ static struct assay_stream *assay_new(enum assay_reader reader)
 {
     long process = assay_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
     long file = assay_folder != NULL && reader == ASSAY_READ ? assay_file(process) : -1;
-    struct assay_stream *stream =
-        (struct assay_stream *)assay_call(SYS_mmap, 0, ASSAY_FILE_BYTES, PROT_READ | PROT_WRITE,
-                                          file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, file, 0);
-    if ((unsigned long)stream > -4096UL) {
+    uint32_t areas = file < 0 ? 1 : ASSAY_AREAS;
+    int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED, access = PROT_READ | PROT_WRITE;
+    uint64_t stride = 2 * ASSAY_MOST_STRIDE;
+    uint8_t *base = NULL;
+    struct assay_stream *stream;
+    while (base == NULL && stride > ASSAY_LEAST_STRIDE) {
+        stride /= 2;
+        base = assay_map(NULL, ASSAY_PAGE + areas * stride, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    }
+    stream = (struct assay_stream *)base;
+    if (base == NULL || assay_map(base, ASSAY_PAGE, access, flags, file, 0) == NULL) {
         assay_call(SYS_exit_group, 127, 0, 0, 0, 0, 0);
+    }
+    stream->stride = stride;
+    stream->reserved = ASSAY_PAGE + areas * stride;
+    for (uint32_t area = 0; area < areas; area++) {
+        size_t offset = ASSAY_PAGE + area * ASSAY_AREA_BYTES;
+        if (assay_map(assay_area(stream, area), ASSAY_AREA_BYTES, access, flags, file, offset) == NULL) {
+            assay_call(SYS_exit_group, 127, 0, 0, 0, 0, 0);
+        }
     }
     if (file >= 0) {
         assay_call(SYS_close, file, 0, 0, 0, 0, 0);
     }
-    for (uint32_t area = 0; area < ASSAY_AREAS; area++) {
-        long guard = (long)assay_area(stream, area) + ASSAY_AREA_BYTES;
-        assay_call(SYS_mprotect, guard, ASSAY_PAGE, PROT_NONE, 0, 0, 0);
-    }
-    assay_fill(assay_area(stream, 0), ASSAY_FREE, file < 0 ? ASSAY_RECORD : ASSAY_AREA_BYTES);
     stream->process = (uint32_t)process;
     stream->parent = (uint32_t)assay_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
     stream->thread = (uint32_t)assay_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
@@ -161,25 +185,37 @@ static void assay_wait(struct assay_stream *stream, uint32_t next)
     }
 }
 
+/* The last record of a stream that nobody reads, ahead of where it goes on. */
+static uint8_t *assay_again(struct assay_stream *stream, const uint8_t *end)
+{
+    uint8_t *area = assay_area(stream, 0), last[ASSAY_RECORD];
+    if (end > area + ASSAY_AREA_BYTES) {
+        assay_fill(last, 0, ASSAY_RECORD);
+    } else {
+        assay_copy(last, end - ASSAY_RECORD, ASSAY_RECORD);
+    }
+    /* A branch that was taken left nothing, and is no beginning of a stream. */
+    last[ASSAY_RECORD - 1] |= last[ASSAY_RECORD - 1] == 0;
+    assay_fill(area, 0, ASSAY_AREA_BYTES);
+    assay_copy(area, last, ASSAY_RECORD);
+    return assay_start(stream);
+}
+
 /* Hands the full area on and turns to the next. */
 static uint8_t *assay_turn(struct assay_stream *stream, const uint8_t *end)
 {
     uint32_t own = stream->current, next = (own + 1) % ASSAY_AREAS;
-    uint8_t *area = assay_area(stream, own);
-    if (!stream->closed) {
-        stream->handed_on += (uint64_t)(end - area);
-        atomic_store_explicit(&stream->full[own], (uint32_t)(end - area), memory_order_release);
-        if (next > stream->touched) {
-            assay_fill(assay_area(stream, next), ASSAY_FREE, ASSAY_AREA_BYTES);
-            stream->touched = next;
-        }
-        assay_wait(stream, next);
-        stream->current = next;
-        return assay_area(stream, next);
+    uint64_t bytes = (uint64_t)(end - assay_area(stream, own));
+    uint64_t within = bytes < ASSAY_AREA_BYTES ? bytes : ASSAY_AREA_BYTES;
+    if (stream->closed && own == 0) {
+        return assay_again(stream, end);
     }
-    /* Nobody reads it. The last record stays known. */
-    assay_copy(area, end - ASSAY_RECORD, ASSAY_RECORD);
-    return area + ASSAY_RECORD;
+    stream->handed_on += bytes;
+    stream->beyond[own] = bytes - within;
+    atomic_store_explicit(&stream->full[own], (uint32_t)within, memory_order_release);
+    assay_wait(stream, next);
+    stream->current = next;
+    return assay_area(stream, next);
 }
 
 /* The program's own handler, with a stream of its own. */
@@ -214,19 +250,22 @@ static void assay_handle(int number, siginfo_t *info, void *context)
     __assay_target = target;
 }
 
-/* The register that the pointer is in at a record's store: `set`, or a `mov` of a constant (records.rs). */
-static int assay_register(const uint8_t *code)
+/* The register that the pointer is in at a record's store (records.rs): `set`, or a `mov` of a constant. The pointer is at the record,
+ * or one byte further. */
+static int assay_register(const uint8_t *code, int *further)
 {
     static const int registers[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
                                       REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-    int high = 0, low;
+    int high = 0, low, is_long;
     if ((*code & 0xf0) == 0x40) {
         high = (*code++ & 1) << 3;
     }
     code += *code == 0x0f ? 2 : 1;
     low = *code & 7;
     /* The stack pointer's number stands for one more byte. */
-    return registers[high | (low == 4 ? code[1] & 7 : low)];
+    is_long = low == 4;
+    *further = (*code & 0xc0) == 0x40 && code[1 + is_long] == 0xff;
+    return registers[high | (is_long ? code[1] & 7 : low)];
 }
 
 /* A fault of the program's own. */
@@ -240,33 +279,37 @@ static void assay_own_fault(int number, siginfo_t *info, void *context)
     }
 }
 
-/* A record met the page behind its area, or it is the first of a thread. */
+/* A record met the memory behind its area, or it is the first of a thread. */
 static void assay_full(int number, siginfo_t *info, void *context)
 {
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     struct assay_stream *stream = assay_streams[assay_depth];
     uintptr_t fault = (uintptr_t)info->si_addr;
     uintptr_t end = stream == NULL ? ASSAY_NOWHERE : (uintptr_t)assay_area(stream, stream->current) + ASSAY_AREA_BYTES;
-    int pointer;
+    uintptr_t stride = stream == NULL ? ASSAY_MOST_STRIDE : stream->stride;
+    int pointer, further;
     uint8_t *at;
-    if (info->si_code <= 0 || fault < end || fault >= end + ASSAY_PAGE || fault == (uintptr_t)registers[REG_RIP]) {
+    if (info->si_code <= 0 || fault < end || fault - end >= stride - ASSAY_AREA_BYTES ||
+        fault == (uintptr_t)registers[REG_RIP]) {
         assay_own_fault(number, info, context);
         return;
     }
-    pointer = assay_register((const uint8_t *)registers[REG_RIP]);
-    at = (uint8_t *)registers[pointer];
-    if ((uintptr_t)at > end || (uintptr_t)at <= end - ASSAY_RECORD) {
+    pointer = assay_register((const uint8_t *)registers[REG_RIP], &further);
+    at = (uint8_t *)registers[pointer] - further;
+    if (fault - (uintptr_t)at >= ASSAY_RECORD) {
         assay_own_fault(number, info, context);
         return;
     }
     if (stream == NULL) {
         stream = assay_streams[assay_depth] = assay_new(assay_by_itself);
-        at = assay_start(stream);
-    } else {
+        at = assay_start(stream) + ((uintptr_t)at - ASSAY_NOWHERE);
+        end = (uintptr_t)assay_area(stream, 0) + ASSAY_AREA_BYTES;
+    }
+    if ((uintptr_t)at > end - ASSAY_RECORD) {
         at = assay_turn(stream, at);
     }
     __assay_at = at;
-    registers[pointer] = (greg_t)at;
+    registers[pointer] = (greg_t)(at + further);
 }
 
 int __wrap_sigaction(int number, const struct sigaction *new, struct sigaction *old)

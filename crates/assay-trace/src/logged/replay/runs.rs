@@ -8,15 +8,17 @@
 use super::batch::Batch;
 use super::{NONE, Replay, Walk, WalkPosition};
 use crate::ClassCounts;
-use assay_pure::outcomes::SiteKind;
+use assay_pure::outcomes::{END, SiteKind};
 use assay_pure::trace::Branch;
 
 /// Outcomes of a run at most.
 const OUTCOMES: usize = 8;
 /// Ways that so many outcomes can go.
 const WAYS: usize = 1 << OUTCOMES;
-/// Bits of eight bytes that are outcomes.
+/// Bits of eight bytes that are outcomes: whether branches were not taken.
 const OUTCOME_BITS: u64 = 0x0101_0101_0101_0101;
+/// Bits that are in no outcome.
+const OTHER_BITS: u64 = !(OUTCOME_BITS | (OUTCOME_BITS * END as u64));
 /// Multiplied by it, these bits come together in the highest byte, the first one lowest.
 const TOGETHER: u64 = 0x0102_0408_1020_4080;
 /// Returns without a record in one run, at most.
@@ -26,8 +28,8 @@ const KEPT: usize = 1 << 16;
 
 /// A run.
 pub(super) struct Run {
-    /// Bits of the eight bytes that are 0 if all its outcomes are outcomes.
-    no_outcome: u64,
+    /// The bits of the eight bytes that are its outcomes.
+    own: u64,
     /// The stretch at its end.
     next: u32,
     used: u32,
@@ -72,7 +74,7 @@ impl Replay {
         let known = self.runs.by_way.get(ways as usize).map_or(NONE, |ways| ways[way]);
         let known = if known == NONE { self.learn(stretch, way)? } else { known };
         let run = &self.runs.kept[known as usize];
-        if word & run.no_outcome != 0 {
+        if ((word & OTHER_BITS) | (word & (word >> END.trailing_zeros()) & OUTCOME_BITS)) & run.own != 0 {
             return Ok(None);
         }
         self.walk.batch.extend(run);
@@ -98,7 +100,7 @@ impl Replay {
         conditionals[..used].copy_from_slice(&batch.conditionals);
         let number = self.runs.kept.len() as u32;
         self.runs.kept.push(Run {
-            no_outcome: !OUTCOME_BITS & (u64::MAX >> (64 - 8 * used)),
+            own: u64::MAX >> (64 - 8 * used),
             next,
             used: used as u32,
             conditionals,
