@@ -72,6 +72,8 @@ pub(super) struct Walk {
     position: u64,
     /// Returns without a record since the last one.
     quiet: usize,
+    /// A return led elsewhere than behind the last call: whose call is over is not known from then on.
+    jumped: bool,
 }
 
 /// The walk.
@@ -232,7 +234,7 @@ impl Replay {
         let stretch = &self.stretches[place.stretch as usize];
         let carry = pass(&mut self.walk, stretch, place.carry);
         let pc = stretch.branch.pc - self.base;
-        let behind = self.walk.calls.pop();
+        let behind = self.walk.calls.pop().filter(|_| !self.walk.jumped);
         let behind = behind.ok_or_else(|| format!("at {pc:#x} a function returns that was not called"))?;
         self.walk.quiet += 1;
         if self.walk.quiet > ENDLESS {
@@ -386,13 +388,14 @@ impl Replay {
         let behind = self.stretch(site + u64::from(length))?;
         let carry = self.carried(record)?;
         self.walk.calls.clear();
+        self.walk.jumped = false;
         self.mark(begins(record), observer);
         self.walk.at = Some(WalkPosition { stretch: behind, carry });
         Ok(MARK_BYTES)
     }
 
     /// Instructions from the last branch before a mark to the mark's call, that included. Branches that may be the last one
-    /// name themselves.
+    /// name themselves, and calls that may be have a record behind them.
     fn carried(&mut self, record: &MarkRecord) -> Result<u32, String> {
         let unknown = || "what came before a region's mark is not known".to_owned();
         if record.before[TARGET_BYTES - 1] == FREE {
@@ -400,42 +403,24 @@ impl Replay {
             return Ok(0);
         }
         let last = word_at(&record.before, TARGET_WORD);
-        let own = self.numbered.get(&site_of(last)).copied();
-        let own = own.map(|site| self.stretch(site)).transpose()?;
-        let ways = own.map(|own| self.stretches[own as usize].ways);
-        let mut carry = 0;
-        let mut from = match outcome_of(last) {
-            outcome::SYSTEM_CALL => {
-                carry = self.ended.1;
-                self.ended.0
-            }
-            outcome::WENT => self.measured(target_of(&record.before)).ok_or_else(unknown)?,
+        let site = site_of(last);
+        let (from, carry) = match outcome_of(last) {
+            outcome::SYSTEM_CALL => self.ended,
+            outcome::WENT => (self.measured(target_of(&record.before)).ok_or_else(unknown)?, 0),
+            outcome::PASSED => (*self.passage_places.get(&site).ok_or_else(unknown)? | PASSED_BY, 0),
             outcome::NAMED => {
-                ways.ok_or_else(unknown)?[usize::from(record.before[TARGET_BYTES - NAMED_BYTES] == FREE)]
+                let own = self.stretch(*self.numbered.get(&site).ok_or_else(unknown)?)?;
+                let is_taken = record.before[TARGET_BYTES - NAMED_BYTES] == FREE;
+                (self.stretches[own as usize].ways[usize::from(is_taken)], 0)
             }
             _ => return Err(unknown()),
         };
-        // Functions may have been called that log nothing.
-        let mut calls = Vec::new();
-        if let Some(own) = own.map(|own| &self.stretches[own as usize])
-            && own.branch.class().kind() == BranchKind::Call
-        {
-            calls.push(own.ways[0]);
+        let way = self.stretch(from)?;
+        let way = &self.stretches[way as usize];
+        if way.kind != SiteKind::SystemCall || way.word(outcome::SYSTEM_CALL) != record.word {
+            return Err(unknown());
         }
-        for _ in 0..ENDLESS {
-            let way = self.stretch(from)?;
-            let way = &self.stretches[way as usize];
-            calls.extend_from_slice(&way.calls);
-            if way.kind == SiteKind::Quiet {
-                from = calls.pop().ok_or_else(unknown)?;
-                carry = 0;
-            } else if way.kind == SiteKind::SystemCall && way.word(outcome::SYSTEM_CALL) == record.word {
-                return Ok(way.instructions + if way.passed.is_empty() { carry } else { 0 });
-            } else {
-                break;
-            }
-        }
-        Err(unknown())
+        Ok(way.instructions + if way.passed.is_empty() { carry } else { 0 })
     }
 
     /// The stretch at an address of the running program, and where that lies in the measured one. Nothing: it is other code.
@@ -499,8 +484,12 @@ impl Walk {
     /// An indirect call is one that is not over, and a return ends the one that it leads behind.
     fn called(&mut self, stretch: &Stretch, address: u64) {
         if stretch.kind == SiteKind::Return {
-            if let Some(depth) = self.calls.iter().rposition(|behind| *behind == address) {
-                self.calls.truncate(depth);
+            match self.calls.iter().rposition(|behind| *behind == address) {
+                Some(depth) => {
+                    self.jumped |= depth + 1 != self.calls.len();
+                    self.calls.truncate(depth);
+                }
+                None => self.jumped |= !self.calls.is_empty(),
             }
         } else if stretch.branch.class().kind() == BranchKind::Call {
             self.calls.push(stretch.ways[0]);

@@ -4,7 +4,7 @@
 //! unless it surely overwrites it whole. By the calling convention of Linux a call reads the registers of arguments; a return reads
 //! all that may not change (`spare`), a jump to another function all. Of those that must be preserved a function that pushes one has it
 //! on its stack, where unwinding finds it. A jump by a table may lead to each label.
-//! Limits: code of compilers that keep to the convention (`spare::is_compiled`).
+//! In code that somebody wrote by hand all registers are needed everywhere.
 
 use super::functions::{Flow, Function};
 use super::registers::RegisterSet;
@@ -25,11 +25,15 @@ struct Effect {
 }
 
 impl Liveness {
-    /// Of a function whose ways are all known; `at_return` may change where it returns.
-    pub fn of(statements: &[Statement<'_>], function: &Function, at_return: RegisterSet) -> Liveness {
+    /// Of a function whose ways are all known; `at_return` may change where it returns. Nothing: the function keeps to no convention.
+    pub fn of(statements: &[Statement<'_>], function: &Function, at_return: Option<RegisterSet>) -> Liveness {
         let length = function.body.len();
         let followers: Vec<Vec<usize>> =
             (0..length).map(|step| followers(statements, function, step)).collect();
+        let Some(at_return) = at_return else {
+            let all = vec![RegisterSet::ALL; length];
+            return Liveness { ahead: all.clone(), behind: all, followers };
+        };
         let effects = effects(statements, function, at_return);
         let mut ahead = vec![RegisterSet::NONE; length];
         let mut behind = vec![RegisterSet::NONE; length];
@@ -127,7 +131,7 @@ mod tests {
         let text = format!("\t.type f, @function\nf:\n{body}");
         let statements = statements(&text);
         let functions = functions(&statements);
-        let liveness = Liveness::of(&statements, &functions[0], RegisterSet::CHANGED);
+        let liveness = Liveness::of(&statements, &functions[0], Some(RegisterSet::CHANGED));
         let is_in =
             |set: RegisterSet, name: &&&str| set.common(RegisterSet::named(name)) != RegisterSet::NONE;
         let of = |step| {

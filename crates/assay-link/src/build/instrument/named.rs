@@ -1,8 +1,8 @@
-//! Which conditional branches must name themselves in their records?
+//! Which records must say where control is?
 //!
 //! A conditional branch's record is its outcome alone, as the walk knows where it is. Where it does not know, the next record must tell:
 //! - Of regions the walk begins at a mark, and wants what was executed between the last branch and that. So branches name themselves that
-//!   lead straight to a call of the system.
+//!   lead straight to a call of the system, and behind calls that do a record says that control came by.
 //! - Of whole programs control may come back from other code behind a call of a function of the same text. The first branch behind
 //!   it names itself.
 
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 /// Direct jumps that are followed.
 const JUMPS: usize = 8;
 
-/// The statements that are such branches, by their index.
+/// The statements that are such branches, and such calls, by their index.
 #[derive(Debug, Default)]
 pub struct NamedBranches(HashSet<usize>);
 
@@ -33,8 +33,10 @@ impl NamedBranches {
         let text = Text { statements, labels };
         let leads = |at: usize| {
             let Some((name, target)) = statements[at].instruction() else { return false };
-            is_condition(name.split(',').next().unwrap_or(name))
-                && (text.is_straight_to_a_call(at + 1, JUMPS) || text.is_target_straight(at, target, JUMPS))
+            let name = name.split(',').next().unwrap_or(name);
+            let is_branch = is_condition(name);
+            (is_branch || name.starts_with("call")) && text.is_straight_to_a_call(at + 1, JUMPS)
+                || is_branch && text.is_target_straight(at, target, JUMPS)
         };
         NamedBranches((0..statements.len()).filter(|at| leads(*at)).collect())
     }
@@ -50,7 +52,7 @@ impl NamedBranches {
         NamedBranches(telling.collect())
     }
 
-    /// Whether the branch of this index is one.
+    /// Whether the statement of this index is one.
     pub fn at(&self, index: usize) -> bool {
         self.0.contains(&index)
     }
@@ -76,8 +78,6 @@ impl Text<'_> {
                 "jmp" if !operands.starts_with('*') => {
                     return jumps > 0 && self.is_target_straight(at, operands, jumps - 1);
                 }
-                // What is called by name may have no record.
-                "call" | "callq" if !operands.starts_with('*') => {}
                 _ if ["j", "loop", "ret", "call"].iter().any(|start| name.starts_with(start)) => {
                     return false;
                 }
@@ -103,8 +103,9 @@ mod tests {
     fn of_regions_branches_name_themselves_that_lead_straight_to_a_call_of_the_system() {
         assert_eq!(of_regions("\tje .L1\n\tnop\n\tsyscall\n.L1:\n\tret\n"), [0]);
         assert_eq!(of_regions("\tje .L1\n\tret\n.L2:\n\tsyscall\n.L1:\n\tnop\n\tjmp .L2\n"), [0]);
-        assert_eq!(of_regions("\tje .L1\n\tcall f\n\tsyscall\n.L1:\n\tret\n"), [0], "f may have no record");
-        assert_eq!(of_regions("\tje .L1\n\tcall *%rax\n\tsyscall\n.L1:\n\tret\n"), [] as [usize; 0]);
+        assert_eq!(of_regions("\tje .L1\n\tcall f\n\tsyscall\n.L1:\n\tret\n"), [1], "behind the call");
+        assert_eq!(of_regions("\tje .L1\n\tcall *%rax\n\tjmp .L2\n.L1:\n\tret\n.L2:\n\tsyscall\n"), [1]);
+        assert_eq!(of_regions("\tcall f\n\tje .L1\n.L1:\n\tsyscall\n"), [1]);
         assert_eq!(of_regions("\tje .L1\n\tjne .L1\n\tsyscall\n.L1:\n\tret\n"), [1]);
         assert_eq!(of_regions("1:\n\tje 1b\n\tret\n1:\n\tsyscall\n"), [] as [usize; 0]);
         assert_eq!(of_regions("1:\n\tje 1f\n\tret\n1:\n\tsyscall\n"), [1]);

@@ -1,11 +1,11 @@
 //! Where the pointer to the next record is kept, for each statement of a text.
 //!
 //! A record that fetches the pointer from memory and puts it back makes each record wait for the one before. So a function keeps it in a
-//! register that it names nowhere, if that is less work by the loops that its text has: fetched at its beginning and behind
-//! each call, put back ahead of each call, return and jump to another function. Whatever the register held is put back with it, so that
-//! what is called, returned to or unwound finds it as it was: it need not be one that functions may change. Where it is one that
-//! may change (`spare`), nothing is kept. Around a call of a function without records (`quiet`) that does not touch it it stays.
-//! In a function that names all registers it is in one wherever nobody needs what that holds (`dead`), and else in memory.
+//! register wherever that is less work. Whatever touches the register, and each call, return and jump to another function, finds the
+//! pointer in memory and in the register what it held: that is kept in memory meanwhile, unless nobody needs it (`dead`). Around a
+//! call of a function without records (`quiet`) that does not touch it it stays.
+//! Method: for each register, places that lead to each other are one class: all have the pointer in the register, or all in memory. Each
+//! class takes what costs less, by the loops that the text has, and the function the register that costs least.
 //! Functions that are open ([`Function::is_open`]) keep it in memory.
 
 use super::dead::Liveness;
@@ -16,33 +16,32 @@ use super::registers::RegisterSet;
 use super::rewrite::Scope;
 use super::spare;
 use super::statements::Statement;
-use std::collections::HashSet;
 
 /// A loop is taken to be executed so often.
 const TURNS: u64 = 8;
 /// Loops in loops that count.
 const DEEPEST: u32 = 4;
-/// Instructions that fetch the pointer and put it back.
-const ROUND: u64 = 4;
+/// What a conditional branch's record costs more with the pointer in memory than in a register: instructions, and that it waits.
+const OUTCOME: u64 = 8;
+/// The same of the other records, which have registers to use.
+const DEPARTURE: u64 = 4;
+/// What it costs to fetch the pointer, or to put it back.
+const MOVE: u64 = 3;
 
 /// What goes around a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedPointer {
     /// Where the pointer is at its record.
     pub pointer: Pointer,
-    /// The register that it is fetched to and put back from.
-    pub holder: Option<Holder<'static>>,
     /// It is fetched behind the statement's labels.
-    pub arrives: bool,
-    /// It is put back ahead of the statement.
-    pub leaves: bool,
+    pub arrives: Option<Holder<'static>>,
+    /// It is put back ahead of the statement; of a conditional branch to another function only if that is taken.
+    pub leaves: Option<Holder<'static>>,
     /// It is fetched behind the statement.
-    pub returns: bool,
-    /// It is stored, and stays: ahead of a branch, behind anything else. Others come to the same place with the pointer in memory.
-    pub shares: bool,
+    pub returns: Option<Holder<'static>>,
     /// What may change at the record.
     pub spare: RegisterSet,
-    /// It returns from a function without records.
+    /// It returns to behind its call, which needs no record.
     pub is_quiet: bool,
 }
 
@@ -54,11 +53,9 @@ impl Pointers {
     /// A record fetches it and puts it back.
     pub const IN_MEMORY: PlannedPointer = PlannedPointer {
         pointer: Pointer::Memory,
-        holder: None,
-        arrives: false,
-        leaves: false,
-        returns: false,
-        shares: false,
+        arrives: None,
+        leaves: None,
+        returns: None,
         spare: RegisterSet::NONE,
         is_quiet: false,
     };
@@ -75,14 +72,15 @@ impl Pointers {
         let at_calls = spare::at_calls(statements);
         let is_compiled = spare::is_compiled(statements);
         for (function, at_return) in functions.iter().zip(at_returns) {
-            let work = Work { statements, quiet: &quiet, function };
-            // A quiet one has no use for it, and must leave its caller's alone.
-            let is_quiet = function.body.iter().any(|(at, _)| quiet.has(*at));
-            let may_hold = !function.is_open && !is_quiet;
-            match work.holder(at_return).filter(|_| may_hold) {
-                Some(holder) if work.is_less_in_a_register() => all.keep(&work, holder),
-                None if may_hold && is_compiled => all.keep_where_dead(&work, at_return),
-                _ => {}
+            // One without records has no use for it, and must leave its caller's alone.
+            let is_silent = function.body.iter().any(|(at, _)| quiet.is_silent(*at));
+            if !function.is_open && !is_silent {
+                let liveness = Liveness::of(statements, function, is_compiled.then_some(at_return));
+                let step = |((at, flow), weight): (&(usize, Flow), u64)| {
+                    Step::of(&statements[*at], *flow, weight, &quiet, *at)
+                };
+                let steps = function.body.iter().zip(weights(function)).map(step).collect();
+                all.keep(&Work { function, liveness, steps });
             }
             for (at, flow) in &function.body {
                 let planned = &mut all.0[*at];
@@ -98,55 +96,29 @@ impl Pointers {
                     Flow::On | Flow::Within(_) | Flow::Table => RegisterSet::NONE,
                 };
                 planned.spare = spare.without(taken);
-                planned.is_quiet = quiet.has(*at);
+                planned.is_quiet = quiet.returns_behind_its_call(*at);
             }
         }
         all
     }
 
-    fn keep(&mut self, work: &Work<'_>, holder: Holder<'static>) {
-        let Work { statements, quiet, function } = work;
-        let (pointer, own) = (Pointer::Register(holder), RegisterSet::named(holder.register));
-        for (at, flow) in &function.body {
-            let name = statements[*at].instruction().map_or("", |(name, _)| name);
-            let (leaves, returns) = match flow {
-                Flow::On | Flow::Within(_) | Flow::Table => (false, false),
-                Flow::Leaves => (true, !name.starts_with("jmp")),
-                Flow::Calls => {
-                    let stays =
-                        quiet.called(&statements[*at]).is_some_and(|touched| touched.without(own) == touched);
-                    (!stays, !stays)
-                }
-                Flow::Returns => (true, false),
-            };
-            self.0[*at] =
-                PlannedPointer { pointer, holder: Some(holder), leaves, returns, ..Pointers::IN_MEMORY };
-        }
-        for entrance in &function.entrances {
-            self.0[*entrance].arrives = true;
-            self.0[*entrance].holder = Some(holder);
-        }
-    }
-
-    /// In the register that saves most, wherever that is dead.
-    fn keep_where_dead(&mut self, work: &Work<'_>, at_return: RegisterSet) {
-        let function = work.function;
-        let liveness = Liveness::of(work.statements, function, at_return);
-        let weights = weights(function);
-        let entered: HashSet<usize> =
-            function.entrances.iter().filter_map(|at| function.step_at(*at)).collect();
-        let planned = RegisterSet::ALL.without(RegisterSet::named("%rsp %rbp")).each().map(|register| {
-            let dead = Dead { work, liveness: &liveness, entered: &entered, register };
-            let planned = dead.planned();
-            let saved = dead.saved(&planned, &weights);
-            (saved, planned)
-        });
+    /// In the register that costs least, where that costs less than memory.
+    fn keep(&mut self, work: &Work<'_>) {
+        let registers = RegisterSet::ALL.each().map(|register| Held::of(work, register));
         // Of equals the first.
-        let best = planned.reduce(|best, other| if other.0 > best.0 { other } else { best });
-        if let Some((1.., planned)) = best {
-            for ((at, _), planned) in function.body.iter().zip(planned) {
-                self.0[*at] = planned;
-            }
+        let Some(best) = registers.reduce(|best, other| if other.cost < best.cost { other } else { best })
+        else {
+            return;
+        };
+        for (step, (at, _)) in work.function.body.iter().enumerate() {
+            self.0[*at] = best.planned(work, step);
+        }
+        for entrance in &work.function.entrances {
+            let first = work.function.step_at(*entrance);
+            let arrives = first
+                .filter(|first| best.is_ahead(*first))
+                .map(|first| best.holder(work.liveness.ahead(first)));
+            self.0[*entrance].arrives = arrives;
         }
     }
 
@@ -158,129 +130,174 @@ impl Pointers {
 
 /// A function whose pointer is to be placed.
 struct Work<'a> {
-    statements: &'a [Statement<'a>],
-    quiet: &'a QuietFunctions,
     function: &'a Function,
+    liveness: Liveness,
+    steps: Vec<Step>,
 }
 
-impl Work<'_> {
-    /// The register that the function may have the pointer in.
-    fn holder(&self, at_return: RegisterSet) -> Option<Holder<'static>> {
-        let unnamed = RegisterSet::ALL.without(self.function.registers);
-        let mut touched = RegisterSet::NONE;
-        let mut is_leaf = true;
-        for (at, flow) in &self.function.body {
-            let called = self.quiet.called(&self.statements[*at]);
-            touched = touched.and(called.unwrap_or(RegisterSet::NONE));
-            is_leaf &= called.is_some() || !matches!(flow, Flow::Calls | Flow::Leaves);
-        }
-        // Others may carry an argument through this function.
-        let passing =
-            if is_leaf { RegisterSet::NONE } else { RegisterSet::ALL.without(RegisterSet::LINKERS) };
-        let lost = unnamed.common(at_return).without(passing);
-        let held = |from: RegisterSet, is_kept| from.any().map(|register| Holder { register, is_kept });
-        held(lost.without(touched), false)
-            .or_else(|| held(unnamed.without(touched), true))
-            .or_else(|| held(unnamed, true))
+/// What an instruction is to a pointer in a register.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passing {
+    /// Nothing.
+    Stays,
+    /// It wants it in memory, and control goes on behind it.
+    Comes,
+    /// The same, but where control goes to it stays in memory.
+    Goes,
+    /// It may go to another function, and else stays here.
+    MayLeave,
+}
+
+/// An instruction.
+struct Step {
+    /// How often it is executed.
+    weight: u64,
+    /// Registers that cannot have the pointer across it.
+    touched: RegisterSet,
+    /// What it is to a pointer in one of these.
+    passing: Passing,
+    /// What its record costs more in memory.
+    in_memory: u64,
+}
+
+impl Step {
+    fn of(statement: &Statement<'_>, flow: Flow, weight: u64, quiet: &QuietFunctions, at: usize) -> Step {
+        let (name, operands) = statement.instruction().unwrap_or_default();
+        let is_jump = name.starts_with("jmp");
+        let named = RegisterSet::of(name, operands);
+        let (touched, passing) = match flow {
+            Flow::On => (named, Passing::Comes),
+            Flow::Within(_) | Flow::Table => (named, Passing::Goes),
+            Flow::Calls => (quiet.called(statement).unwrap_or(RegisterSet::ALL), Passing::Comes),
+            Flow::Leaves if !is_jump => (RegisterSet::ALL, Passing::MayLeave),
+            Flow::Leaves | Flow::Returns => (RegisterSet::ALL, Passing::Goes),
+        };
+        let has_departure = match flow {
+            Flow::Returns => !quiet.returns_behind_its_call(at),
+            _ => operands.starts_with('*'),
+        };
+        let in_memory = match flow {
+            Flow::Within(_) | Flow::Table | Flow::Leaves if !is_jump => OUTCOME,
+            Flow::On => 0,
+            _ => u64::from(has_departure) * DEPARTURE,
+        };
+        Step { weight, touched, passing, in_memory }
     }
 
-    /// Whether there is less to do for a pointer in a register than in memory.
-    fn is_less_in_a_register(&self) -> bool {
-        let (mut in_register, mut in_memory) = (ROUND / 2, 0);
-        for ((at, flow), weight) in self.function.body.iter().zip(weights(self.function)) {
-            let is_quiet = self.quiet.called(&self.statements[*at]).is_some();
-            match flow {
-                Flow::Leaves | Flow::Calls if !is_quiet => in_register += ROUND * weight,
-                Flow::Returns => in_register += ROUND / 2 * weight,
-                _ => {}
-            }
-            if self.has_record(*at, *flow) {
-                in_memory += ROUND * weight;
-            }
-        }
-        in_register <= in_memory
-    }
-
-    /// Whether a branch has a record; calls are not asked for.
-    fn has_record(&self, statement: usize, flow: Flow) -> bool {
-        let is_direct = self.statements[statement]
-            .instruction()
-            .is_some_and(|(name, operands)| name.starts_with("jmp") && !operands.starts_with('*'));
-        !is_direct && !matches!(flow, Flow::On | Flow::Calls)
+    fn passing(&self, own: RegisterSet) -> Passing {
+        if self.touched.common(own) == RegisterSet::NONE { Passing::Stays } else { self.passing }
     }
 }
 
-/// A register that has the pointer wherever nobody needs what it holds.
-struct Dead<'a> {
-    work: &'a Work<'a>,
-    liveness: &'a Liveness,
-    /// Instructions that the function is entered by.
-    entered: &'a HashSet<usize>,
+/// A register that has the pointer at some places.
+struct Held {
     register: &'static str,
+    /// Whether it has it ahead of each instruction, and behind it.
+    ahead: Vec<bool>,
+    behind: Vec<bool>,
+    cost: u64,
 }
 
-impl Dead<'_> {
-    /// Whether it is free ahead of an instruction, and behind it on all ways.
-    fn is_free(&self, step: usize) -> (bool, bool) {
-        let own = RegisterSet::named(self.register);
-        let lacks = |needed: RegisterSet| needed.common(own) == RegisterSet::NONE;
-        (lacks(self.liveness.ahead(step)), lacks(self.liveness.behind(step)))
+impl Held {
+    fn of(work: &Work<'_>, register: &'static str) -> Held {
+        let length = work.function.body.len();
+        let own = RegisterSet::named(register);
+        // Places ahead of instructions, then those behind them.
+        let mut classes = Classes::new(2 * length);
+        let (mut in_register, mut in_memory) = (vec![0; 2 * length], vec![0; 2 * length]);
+        let move_at = |needed: RegisterSet| MOVE + u64::from(needed.common(own) != RegisterSet::NONE);
+        for step in 0..length {
+            let (ahead, behind) = (step, length + step);
+            let Step { weight, in_memory: own_in_memory, .. } = work.steps[step];
+            in_memory[ahead] += own_in_memory * weight;
+            let leave = move_at(work.liveness.ahead(step));
+            let passing = work.steps[step].passing(own);
+            match passing {
+                Passing::Stays => classes.join(ahead, behind),
+                Passing::MayLeave => {
+                    in_register[ahead] += leave;
+                    classes.join(ahead, behind);
+                }
+                Passing::Comes | Passing::Goes => in_register[ahead] += leave * weight,
+            }
+            if passing == Passing::Comes {
+                in_register[behind] += move_at(work.liveness.behind(step)) * weight;
+            }
+            if passing == Passing::Goes {
+                in_register[behind] = NEVER;
+            }
+            for next in work.liveness.followers(step) {
+                classes.join(behind, *next);
+            }
+        }
+        for first in work.function.entrances.iter().filter_map(|at| work.function.step_at(*at)) {
+            in_register[first] += move_at(work.liveness.ahead(first));
+        }
+        let (in_register, in_memory) = (classes.sums(&in_register), classes.sums(&in_memory));
+        let is_cheaper = |class: usize| in_register[class] < in_memory[class];
+        let mut is_in: Vec<bool> = (0..2 * length).map(|place| is_cheaper(classes.root(place))).collect();
+        // What is no root has no sum.
+        let cost = in_register.iter().zip(&in_memory).map(|(one, other)| one.min(other)).sum();
+        let behind = is_in.split_off(length);
+        Held { register, ahead: is_in, behind, cost }
     }
 
-    /// Of each instruction of the function.
-    fn planned(&self) -> Vec<PlannedPointer> {
-        let body = &self.work.function.body;
-        let holder = Holder { register: self.register, is_kept: false };
-        let plan = |(step, (at, flow)): (usize, &(usize, Flow))| {
-            let (ahead, behind) = self.is_free(step);
-            let (name, operands) = self.work.statements[*at].instruction().unwrap_or_default();
-            let touched = RegisterSet::of(name, operands).common(RegisterSet::named(self.register));
-            // Something may be written that nobody reads.
-            let goes =
-                touched != RegisterSet::NONE || matches!(flow, Flow::Calls | Flow::Returns | Flow::Leaves);
-            let comes = match flow {
-                Flow::On | Flow::Calls => true,
-                Flow::Leaves => !name.starts_with("jmp"),
-                // What a branch needs is needed on one of its ways: where the other comes to, it is fetched.
-                Flow::Within(_) | Flow::Table | Flow::Returns => false,
-            };
-            PlannedPointer {
-                pointer: if ahead { Pointer::Register(holder) } else { Pointer::Memory },
-                holder: Some(holder),
-                leaves: ahead && (goes || !behind),
-                returns: behind && comes && (goes || !ahead),
-                ..Pointers::IN_MEMORY
-            }
-        };
-        let mut planned: Vec<PlannedPointer> = body.iter().enumerate().map(plan).collect();
-        let stays = |planned: &PlannedPointer| {
-            planned.returns || (planned.pointer != Pointer::Memory && !planned.leaves)
-        };
-        // Where ways meet it is in memory on all of them if it is there on one.
-        let mut arrives: Vec<bool> = (0..body.len()).map(|step| self.entered.contains(&step)).collect();
-        for step in (0..body.len()).filter(|step| !stays(&planned[*step])) {
-            self.liveness.followers(step).iter().for_each(|next| arrives[*next] = true);
-        }
-        for (step, planned) in planned.iter_mut().enumerate() {
-            let meets = self.liveness.followers(step).iter().any(|next| arrives[*next]);
-            planned.shares = meets && stays(planned) && !planned.returns;
-            planned.arrives = arrives[step] && planned.pointer != Pointer::Memory;
-        }
-        planned
+    fn is_ahead(&self, step: usize) -> bool {
+        self.ahead[step]
     }
 
-    /// Instructions that this saves, as often as they are executed.
-    fn saved(&self, planned: &[PlannedPointer], weights: &[u64]) -> i64 {
-        let mut saved = 0;
-        for ((planned, weight), (at, flow)) in planned.iter().zip(weights).zip(&self.work.function.body) {
-            let is_in_register = planned.pointer != Pointer::Memory;
-            if is_in_register && self.work.has_record(*at, *flow) {
-                saved += (ROUND * weight) as i64;
-            }
-            let moves = [planned.arrives, planned.leaves, planned.returns, planned.shares];
-            saved -= (moves.into_iter().filter(|is_there| *is_there).count() as u64 * weight) as i64;
+    /// Where these registers are needed.
+    fn holder(&self, needed: RegisterSet) -> Holder<'static> {
+        let is_kept = needed.common(RegisterSet::named(self.register)) != RegisterSet::NONE;
+        Holder { register: self.register, is_kept }
+    }
+
+    fn planned(&self, work: &Work<'_>, step: usize) -> PlannedPointer {
+        let ahead = self.holder(work.liveness.ahead(step));
+        let behind = self.holder(work.liveness.behind(step));
+        let passing = work.steps[step].passing(RegisterSet::named(self.register));
+        let is_passed = passing != Passing::Stays;
+        PlannedPointer {
+            pointer: if self.ahead[step] { Pointer::Register(ahead) } else { Pointer::Memory },
+            leaves: Some(ahead).filter(|_| self.ahead[step] && is_passed),
+            returns: Some(behind).filter(|_| self.behind[step] && passing == Passing::Comes),
+            ..Pointers::IN_MEMORY
         }
-        saved
+    }
+}
+
+/// More than all else together.
+const NEVER: u64 = 1 << 48;
+
+/// Places that belong together.
+struct Classes(Vec<usize>);
+
+impl Classes {
+    fn new(length: usize) -> Classes {
+        Classes((0..length).collect())
+    }
+
+    fn root(&mut self, place: usize) -> usize {
+        let mut root = place;
+        while self.0[root] != root {
+            self.0[root] = self.0[self.0[root]];
+            root = self.0[root];
+        }
+        root
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.root(one), self.root(other));
+        self.0[one] = other;
+    }
+
+    /// Of each class, at its root.
+    fn sums(&mut self, costs: &[u64]) -> Vec<u64> {
+        let mut sums = vec![0; costs.len()];
+        for (place, cost) in costs.iter().enumerate() {
+            sums[self.root(place)] += cost;
+        }
+        sums
     }
 }
 
@@ -310,91 +327,100 @@ mod tests {
     use super::super::statements::statements;
     use super::*;
 
-    /// Of each statement that names the function's text.
-    fn of(body: &str) -> Vec<(String, PlannedPointer)> {
-        let text = format!("\t.type f, @function\n{body}");
-        let statements = statements(&text);
+    /// Of each statement of a compiler's text of `f` what is planned, in words.
+    fn planned(body: &str) -> Vec<(String, String)> {
+        of(&format!("\t.type f, @function\n{body}\t.ident \"GCC\"\n"))
+    }
+
+    fn of(text: &str) -> Vec<(String, String)> {
+        let statements = statements(text);
         let pointers = Pointers::of(&statements, Scope::Regions);
-        let with =
-            statements.iter().enumerate().map(|(at, one)| (one.text.trim().to_owned(), pointers.at(at)));
-        with.skip(1).collect()
+        let with = |(at, one): (usize, &Statement<'_>)| (one.text.trim().to_owned(), words(pointers.at(at)));
+        statements.iter().enumerate().map(with).collect()
     }
 
-    /// In a register whose value is kept.
-    fn holding(register: &'static str) -> PlannedPointer {
-        let holder = Holder { register, is_kept: true };
-        PlannedPointer { pointer: Pointer::Register(holder), holder: Some(holder), ..Pointers::IN_MEMORY }
+    /// Where it is at the record, and what is done; a star where the register's value is kept.
+    fn words(planned: PlannedPointer) -> String {
+        let mut words = vec![match planned.pointer {
+            Pointer::Register(holder) => holder.register.to_owned(),
+            Pointer::Memory => "memory".to_owned(),
+        }];
+        let done = [("arrives", planned.arrives), ("leaves", planned.leaves), ("returns", planned.returns)];
+        for (name, holder) in done {
+            let star = |holder: Holder<'_>| if holder.is_kept { "*" } else { "" };
+            words.extend(holder.map(|holder| format!("{name}{}", star(holder))));
+        }
+        words.join(" ")
     }
 
-    #[test]
-    fn a_loop_without_calls_keeps_the_pointer_in_a_register_that_the_function_does_not_name() {
-        let found = of("f:\n\tmovq %r11, %rax\n.L1:\n\tdecq %rax\n\tjne .L1\n\tret\n");
-        assert!(found[0].1.arrives && found.iter().skip(1).all(|(_, planned)| !planned.arrives));
-        assert_eq!(found[4], ("jne .L1".to_owned(), holding("%r10")));
-        assert_eq!(found[5], ("ret".to_owned(), PlannedPointer { leaves: true, ..holding("%r10") }));
-    }
-
-    #[test]
-    fn around_a_call_the_register_is_given_back() {
-        let found =
-            of("f:\n.L1:\n\tje .L2\n\tjs .L2\n\tdecq %rax\n\tjne .L1\n\tcall g\n.L2:\n\tjo g\n\tret\n");
-        let of = |text: &str| found.iter().find(|(own, _)| own == text).expect("it is there").1;
-        assert!(of("call g").leaves && of("call g").returns);
-        assert!(of("jo g").leaves && of("jo g").returns, "it may not be taken");
-        assert!(!of("je .L2").leaves);
+    /// What is planned of the first statement of this text.
+    fn at<'a>(found: &'a [(String, String)], text: &str) -> &'a str {
+        &found.iter().find(|(own, _)| own == text).expect("it is there").1
     }
 
     #[test]
-    fn around_a_call_of_a_quiet_function_that_does_not_touch_the_register_it_stays() {
-        let text = "f:\n.L1:\n\tcall g\n\tjne .L1\n\tret\n\t.type g, @function\ng:\n\tmovq %r11, %rax\n\tret\n\t.ident \"GCC\"\n";
-        let found = of(text);
-        let of = |text: &str| found.iter().find(|(own, _)| own == text).expect("it is there").1;
-        let pointer = Pointer::Register(Holder { register: "%r10", is_kept: false });
-        let call = of("call g");
-        assert_eq!((call.pointer, call.leaves, call.returns), (pointer, false, false));
-        let (at, quiet) =
-            found.iter().enumerate().find(|(_, (_, planned))| planned.is_quiet).expect("g is quiet");
-        assert_eq!(quiet.0, "movq %r11, %rax");
-        assert!(found[at - 1].0 == "g:" && !found[at - 1].1.arrives, "it leaves the register alone");
+    fn a_loop_has_the_pointer_in_a_register_that_it_does_not_name() {
+        let found = planned("f:\n\tmovq %r11, %rax\n.L1:\n\tdecq %rax\n\tjne .L1\n\tret\n");
+        assert_eq!(at(&found, "movq %r11, %rax"), "memory returns");
+        assert_eq!(at(&found, "jne .L1"), "%r11");
+        assert_eq!(at(&found, "ret"), "%r11 leaves");
     }
 
     #[test]
-    fn where_calls_are_more_than_branches_the_pointer_stays_in_memory() {
-        let found = of("f:\n.L1:\n\tcall g\n\tcall g\n\tjne .L1\n\tret\n");
-        assert!(found.iter().all(|(_, planned)| *planned == Pointers::IN_MEMORY));
+    fn where_all_registers_are_needed_what_one_holds_is_kept() {
+        let found = of("\t.type f, @function\nf:\n.L1:\n\tdecq %rax\n\tjne .L1\n\tret\n");
+        assert_eq!(at(&found, "f:"), "memory arrives*", "somebody wrote it by hand");
+        assert_eq!(at(&found, "ret"), "%r11 leaves*");
+    }
+
+    #[test]
+    fn around_a_call_it_is_in_memory_and_a_jump_to_another_function_takes_it_there_if_it_is_taken() {
+        let body = "f:\n.L1:\n\tje .L2\n\tjs .L2\n\tdecq %rax\n\tjne .L1\n\tcall g\n.L3:\n\tjnp .L3\n.L2:\n\tjo g\n\tret\n";
+        let found = planned(body);
+        assert_eq!(at(&found, "je .L2"), "%r11");
+        assert_eq!(at(&found, "call g"), "%r11 leaves* returns*");
+        assert_eq!(at(&found, "jo g"), "%r11 leaves*", "the other may want it");
+    }
+
+    #[test]
+    fn around_a_call_of_a_function_without_records_that_does_not_touch_the_register_it_stays() {
+        let text =
+            "f:\n.L1:\n\tcall g\n\tjne .L1\n\tret\n\t.type g, @function\ng:\n\tmovq %r11, %rax\n\tret\n";
+        let found = planned(text);
+        assert_eq!(at(&found, "call g"), "%r10", "g touches r11");
+        assert_eq!(at(&found, "g:"), "memory", "it leaves the register alone");
+    }
+
+    #[test]
+    fn between_two_calls_without_a_record_it_stays_in_memory() {
+        let found = planned("f:\n.L1:\n\tcall g\n\tnop\n\tcall g\n\tjne .L1\n\tret\n");
+        assert_eq!(
+            found.iter().filter(|(text, words)| text == "call g" && words.contains("returns")).count(),
+            1
+        );
+        assert_eq!(at(&found, "nop"), "memory");
     }
 
     /// Names all registers, and pushes and pops them.
-    fn around(body: &str) -> Vec<(String, PlannedPointer)> {
+    fn around(body: &str) -> Vec<(String, String)> {
         let names = [
             "rax", "rcx", "rdx", "rbx", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
             "r15",
         ];
         let push: String = names.iter().map(|name| format!("\tpushq %{name}\n")).collect();
         let pop: String = names.iter().rev().map(|name| format!("\tpopq %{name}\n")).collect();
-        of(&format!("f:\n{push}{body}{pop}\tret\n\t.ident \"GCC\"\n"))
+        planned(&format!("f:\n{push}{body}{pop}\tret\n"))
     }
 
-    /// What is done around a statement of this text.
-    fn at(found: &[(String, PlannedPointer)], text: &str) -> String {
-        let planned = found.iter().find(|(own, _)| own == text).expect("it is there").1;
-        let register = match planned.pointer {
-            Pointer::Register(holder) => holder.register,
-            Pointer::Memory => "memory",
-        };
-        let done = [
-            ("arrives", planned.arrives),
-            ("leaves", planned.leaves),
-            ("returns", planned.returns),
-            ("shares", planned.shares),
-        ];
-        let done = done.iter().filter(|(_, is_done)| *is_done).map(|(name, _)| *name);
-        [register].into_iter().chain(done).collect::<Vec<_>>().join(" ")
+    /// Needs all registers but r11.
+    fn all_but_one() -> String {
+        let others = "rax rcx rdx rbx rbp rsi rdi r8 r9 r10 r12 r13 r14 r15";
+        others.split(' ').map(|name| format!("\tincq %{name}\n")).collect()
     }
 
     #[test]
     fn a_function_that_names_all_registers_has_it_in_one_that_nobody_needs() {
-        let found = around(".L1:\n\tdecq %rax\n\tjne .L1\n");
+        let found = around(&format!(".L1:\n{}\tjne .L1\n", all_but_one()));
         assert_eq!(at(&found, "jne .L1"), "%r11");
         assert_eq!(at(&found, "pushq %r11"), "memory returns");
         assert_eq!(at(&found, "popq %r11"), "%r11 leaves");
@@ -402,36 +428,32 @@ mod tests {
     }
 
     #[test]
-    fn where_the_register_is_needed_the_pointer_is_in_memory_and_fetched_where_it_is_no_more() {
-        // Every register is needed somewhere in the loop's slow way, r11 there alone.
-        let others = "rax rcx rdx rbx rsi rdi r8 r9 r10 r12 r13 r14 r15";
-        let uses: String = others.split(' ').map(|name| format!("\tincq %{name}\n")).collect();
+    fn where_something_touches_the_register_the_pointer_is_in_memory_and_the_value_back() {
+        let uses = all_but_one();
         let body = format!(
-            ".L1:\n{uses}\tje .L3\n.L2:\n\tjns .L1\n\tjmp .L4\n.L3:\n\tmovq (%rax), %r11\n\tjo .L2\n\tmovq %r11, (%rax)\n\tjmp .L2\n.L4:\n\tnop\n"
+            "\tmovq (%rax), %r11\n.L1:\n{uses}\tje .L3\n.L2:\n\tjns .L1\n\tjmp .L4\n\
+             .L3:\n\taddq %r11, (%rax)\n\tjmp .L2\n.L4:\n\tnop\n"
         );
         let found = around(&body);
-        assert_eq!(at(&found, "je .L3"), "%r11 shares", "one comes to .L2 from where r11 is needed");
-        assert_eq!(at(&found, "movq (%rax), %r11"), "%r11 leaves");
-        assert_eq!(at(&found, "jo .L2"), "memory");
-        assert_eq!(at(&found, "movq %r11, (%rax)"), "memory returns");
-        assert_eq!(at(&found, "jns .L1"), "%r11 arrives");
+        assert_eq!(at(&found, "je .L3"), "%r11");
+        assert_eq!(at(&found, "addq %r11, (%rax)"), "%r11 leaves* returns*");
+        assert_eq!(at(&found, "jns .L1"), "%r11");
     }
 
     #[test]
-    fn around_what_writes_the_register_for_nobody_the_pointer_is_in_memory() {
-        let found = around(".L1:\n\tmovl $1, %r11d\n\tjne .L1\n\tjs .L1\n");
-        assert_eq!(at(&found, "jne .L1"), "%r10", "another saves more");
-        let all = "rax rcx rdx rbx rsi rdi r8 r9 r10 r12 r13 r14 r15";
-        let uses: String = all.split(' ').map(|name| format!("\tincq %{name}\n")).collect();
-        let found = around(&format!(".L1:\n{uses}\tmovl $1, %r11d\n\tjne .L1\n\tjs .L1\n"));
+    fn what_writes_the_register_for_nobody_touches_it() {
+        let found = around(&format!(".L1:\n{}\tmovl $1, %r11d\n\tjne .L1\n\tjs .L1\n", all_but_one()));
         assert_eq!(at(&found, "movl $1, %r11d"), "%r11 leaves returns");
     }
 
     #[test]
-    fn a_function_written_by_hand_that_names_all_registers_keeps_it_in_memory() {
-        let names = "%rax %rcx %rdx %rbx %rbp %rsi %rdi %r8d %r9b %r10w %r11 %r12 %r13 %r14 %r15";
-        let all: String = names.split(' ').map(|name| format!("\tpushq {name}\n")).collect();
-        let found = of(&format!("f:\n{all}.L1:\n\tjne .L1\n\tret\n"));
-        assert!(found.iter().all(|(_, planned)| planned.pointer == Pointer::Memory));
+    fn a_branch_that_tests_the_register_has_it_in_memory_wherever_it_goes() {
+        let found = around(&format!(".L1:\n{}\tje .L1\n\tjs .L1\n\tjrcxz .L1\n\tincq %r11\n", all_but_one()));
+        assert_eq!(at(&found, "jrcxz .L1"), "%r11");
+        let all = "rax rdx rbx rbp rsi rdi r8 r9 r10 r11 r12 r13 r14 r15";
+        let uses: String = all.split(' ').map(|name| format!("\tincq %{name}\n").repeat(2)).collect();
+        let found = around(&format!(".L1:\n{uses}\tje .L1\n\tjs .L1\n\tjrcxz .L2\n.L2:\n\tnop\n"));
+        assert_eq!(at(&found, "jrcxz .L2"), "%rcx leaves*");
+        assert_eq!(at(&found, "je .L1"), "%rcx");
     }
 }

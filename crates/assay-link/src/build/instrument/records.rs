@@ -56,11 +56,6 @@ impl Holder<'_> {
         };
         format!("{ends}{}", self.put_back())
     }
-
-    /// Where it stays in its register, but others come to the same place with it in memory.
-    pub fn shared(self) -> String {
-        format!("\tmovq {}, %fs:__assay_at@tpoff\n", self.register)
-    }
 }
 
 impl Pointer {
@@ -96,8 +91,7 @@ impl Pointer {
         }
     }
 
-    /// The same of a branch that nothing can stand behind: stored ahead of it either way.
-    pub fn stored_condition(self, condition: &str, scope: Scope) -> String {
+    fn stored_condition(self, condition: &str, scope: Scope) -> String {
         let register = self.register();
         let ends = match (self, scope) {
             (Pointer::Memory, Scope::Program) => format!("\tmovb ${END}, 1({register})\n"),
@@ -204,10 +198,6 @@ mod tests {
         let (ahead, behind) = holding("%rbx").condition("ne", Scope::Regions);
         assert_eq!(lines(&ahead), ["leaq 1(%rbx), %rbx"]);
         assert_eq!(lines(&behind), ["movb $1, -1(%rbx)"]);
-        assert_eq!(
-            lines(&holding("%rbx").stored_condition("ne", Scope::Program)),
-            ["sete (%rbx)", "leaq 1(%rbx), %rbx"]
-        );
     }
 
     #[test]

@@ -22,8 +22,6 @@ const HARMLESS: &[&str] = &[
     "nop",
     "ret",
     "retq",
-    "leave",
-    "leaveq",
     "ud2",
     "endbr64",
     "pause",
@@ -65,6 +63,8 @@ const IMPLICIT: &[(&str, u16)] = &[
     ("divl", 5),
     ("divq", 5),
     ("idiv*", 5),
+    ("leave", 0x20),
+    ("leaveq", 0x20),
     ("cqto", 5),
     ("cltd", 5),
     ("cwtd", 5),
@@ -173,8 +173,8 @@ impl RegisterSet {
 
     /// What functions must leave as it was: rbx, rsp, rbp, r12 to r15.
     pub const PRESERVED: RegisterSet = RegisterSet(0xf038);
-    /// What may have an argument, or is used on the way to a function: rax, rcx, rdx, rsi, rdi, r8 to r11.
-    pub const ARGUMENTS: RegisterSet = RegisterSet(0xfc7);
+    /// What may have an argument: rax, rcx, rdx, rsi, rdi, r8 to r10.
+    pub const ARGUMENTS: RegisterSet = RegisterSet(0x7c7);
 
     /// The register that an instruction surely overwrites, all 64 bits of it; what it reads is another question.
     pub fn overwritten(name: &str, operands: &str) -> RegisterSet {

@@ -11,7 +11,7 @@
 use super::entrances::{self, Behind, Entrances};
 use super::named::NamedBranches;
 use super::pointers::{PlannedPointer, Pointers};
-use super::records::Holder;
+use super::records::{Holder, Pointer};
 use super::sections::Sections;
 use super::statements::{Statement, repeated, statements};
 use assay_pure::outcomes::{self, SECTION, SiteKind, outcome};
@@ -129,7 +129,7 @@ struct Writer {
     sections: Sections,
     /// Where control may come in from other code; of regions nothing.
     entrances: Option<Entrances>,
-    /// Whether the statement, if it is a conditional branch, names itself in its record.
+    /// Whether the statement, if it is a conditional branch, names itself in its record; of regions, if a call, has one behind it.
     is_named: bool,
     /// Control may come in ahead of the next instruction.
     pending: bool,
@@ -150,9 +150,7 @@ impl Writer {
                 self.pending |= self.entrances.as_ref().is_some_and(|entrances| entrances.at(label));
             }
         }
-        if self.planned.arrives {
-            self.fetch();
-        }
+        self.fetch(self.planned.arrives);
         let text = statement.body();
         let Some((name, operands)) = statement.instruction() else { return Ok(()) };
         if name.starts_with('.') {
@@ -169,9 +167,7 @@ impl Writer {
             self.passage();
         }
         self.instruction(text, name, operands)?;
-        if self.planned.returns {
-            self.fetch();
-        }
+        self.fetch(self.planned.returns);
         Ok(())
     }
 
@@ -183,7 +179,7 @@ impl Writer {
             return Err("it counts bytes of code, which are others with records");
         }
         if entrances::is_condition(base) {
-            return self.conditional(text, &base[1..]);
+            return self.conditional(text, &base[1..], operands);
         }
         if SHORT.contains(&base) {
             return self.short(text, operands);
@@ -203,6 +199,7 @@ impl Writer {
             }
             "ret" | "retq" if self.planned.is_quiet => {
                 let site = self.site(SiteKind::Quiet);
+                self.leave();
                 self.original(site, text);
                 Ok(())
             }
@@ -229,7 +226,6 @@ impl Writer {
             _ => {
                 self.leave();
                 self.both(&format!("{text}\n"));
-                self.share();
                 Ok(())
             }
         }
@@ -239,33 +235,27 @@ impl Writer {
         if self.entrances.is_some() { Scope::Program } else { Scope::Regions }
     }
 
-    /// Where ways meet with the pointer in memory on another one.
-    fn share(&mut self) {
-        let shared = self.shared();
-        self.logging.push_str(&shared);
-    }
-
-    fn shared(&self) -> String {
-        self.planned.holder.filter(|_| self.planned.shares).map_or_else(String::new, Holder::shared)
-    }
-
     /// Ahead of an instruction that may go where the pointer is looked for in memory.
     fn leave(&mut self) {
-        if let Some(holder) = self.planned.holder.filter(|_| self.planned.leaves) {
+        if let Some(holder) = self.planned.leaves {
             self.logging.push_str(&holder.left(self.scope()));
         }
     }
 
-    fn fetch(&mut self) {
-        if let Some(holder) = self.planned.holder {
+    fn fetch(&mut self, holder: Option<Holder<'_>>) {
+        if let Some(holder) = holder {
             self.logging.push_str(&holder.fetched());
         }
     }
 
-    /// Behind a call, where what was called may have left to other code.
+    /// Behind a call, where what was called may have left to other code, or what comes next wants to know.
     fn behind(&mut self, call: &Statement<'_>, rest: &[Statement<'_>]) {
-        let Some(entrances) = self.entrances.as_ref().filter(|_| self.sections.is_code()) else { return };
-        self.pending |= entrances.behind(call, rest) == Behind::Passage;
+        if self.sections.is_code() {
+            self.pending |= match &self.entrances {
+                Some(entrances) => entrances.behind(call, rest) == Behind::Passage,
+                None => self.is_named && call.instruction().is_some_and(|(name, _)| name.starts_with("call")),
+            };
+        }
     }
 
     /// Control came by here.
@@ -308,7 +298,7 @@ impl Writer {
         self.both(&format!(".Lassay_s{site}:\n{text}\n"));
     }
 
-    fn conditional(&mut self, text: &str, condition: &str) -> Result<(), &'static str> {
+    fn conditional(&mut self, text: &str, condition: &str, target: &str) -> Result<(), &'static str> {
         let kind = if self.is_named { SiteKind::Named } else { SiteKind::Conditional };
         let site = self.site(kind);
         let (pointer, scope) = (self.planned.pointer, self.scope());
@@ -316,13 +306,23 @@ impl Writer {
             SiteKind::Named => {
                 (pointer.named(condition, outcomes::word(site, outcome::NAMED)), String::new())
             }
-            _ if self.planned.leaves => (pointer.stored_condition(condition, scope), String::new()),
             _ => pointer.condition(condition, scope),
         };
         self.logging.push_str(&ahead);
-        self.share();
-        self.leave();
-        self.original(site, text);
+        match self.planned.leaves {
+            None => self.original(site, text),
+            // Only where it is taken, out of the way.
+            Some(holder) => {
+                let (branch, target) = branch_and_target(text, target)?;
+                let _ = write!(self.marked, ".Lassay_s{site}:\n{text}\n");
+                let _ = write!(
+                    self.logging,
+                    ".Lassay_s{site}:\n{branch} .Lassay_t{site}\n\t.subsection 1\n.Lassay_t{site}:\n{}\tjmp {target}\n\
+                     \t.subsection 0\n",
+                    holder.left(scope)
+                );
+            }
+        }
         self.logging.push_str(&behind);
         Ok(())
     }
@@ -331,18 +331,17 @@ impl Writer {
     fn short(&mut self, text: &str, target: &str) -> Result<(), &'static str> {
         let site = self.site(SiteKind::Conditional);
         let _ = write!(self.marked, ".Lassay_s{site}:\n{text}\n");
+        let (branch, target) = branch_and_target(text, target)?;
+        // It may test the register that has the pointer.
+        self.leave();
+        let pointer = if self.planned.leaves.is_some() { Pointer::Memory } else { self.planned.pointer };
         let scope = self.scope();
-        let shared = self.shared();
-        let branch = text
-            .strip_suffix(target)
-            .ok_or("its target is not at its end, which is not instrumented")?
-            .trim_end();
         let _ = write!(
             self.logging,
-            ".Lassay_s{site}:\n{branch} .Lassay_t{site}\n{}{shared}\tjmp .Lassay_n{site}\n\
-             .Lassay_t{site}:\n{}{shared}\tjmp {target}\n.Lassay_n{site}:\n",
-            self.planned.pointer.outcome(outcome::NOT_TAKEN, scope),
-            self.planned.pointer.outcome(outcome::TAKEN, scope)
+            ".Lassay_s{site}:\n{branch} .Lassay_t{site}\n{}\tjmp .Lassay_n{site}\n\
+             .Lassay_t{site}:\n{}\tjmp {target}\n.Lassay_n{site}:\n",
+            pointer.outcome(outcome::NOT_TAKEN, scope),
+            pointer.outcome(outcome::TAKEN, scope)
         );
         Ok(())
     }
@@ -359,7 +358,6 @@ impl Writer {
         let site = self.site(kind);
         let word = outcomes::word(site, outcome::WENT);
         self.logging.push_str(&self.planned.pointer.departure(operand, word, self.planned.spare));
-        self.share();
         self.leave();
         self.original(site, text);
     }
@@ -374,6 +372,13 @@ impl Writer {
         );
         self.original(site, text);
     }
+}
+
+/// A branch without its target, and that.
+fn branch_and_target<'a>(text: &'a str, target: &'a str) -> Result<(&'a str, &'a str), &'static str> {
+    let branch =
+        text.strip_suffix(target).ok_or("its target is not at its end, which is not instrumented")?;
+    Ok((branch.trim_end(), target))
 }
 
 fn refused_directive(name: &str, operands: &str, whole: bool) -> Result<(), &'static str> {

@@ -53,7 +53,7 @@ pub fn is_compiled(statements: &[Statement<'_>]) -> bool {
 }
 
 /// Who is called or jumped to by name, and by whom: nobody where that is no function.
-fn callers(statements: &[Statement<'_>], functions: &[Function]) -> Vec<(usize, Option<usize>)> {
+pub fn callers(statements: &[Statement<'_>], functions: &[Function]) -> Vec<(usize, Option<usize>)> {
     let mut of_label: HashMap<&str, usize> = HashMap::new();
     let mut of_statement: HashMap<usize, usize> = HashMap::new();
     for (number, function) in functions.iter().enumerate() {

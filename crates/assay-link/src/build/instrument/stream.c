@@ -308,9 +308,8 @@ static void assay_full(int number, siginfo_t *info, void *context)
     if ((uintptr_t)at > end - ASSAY_RECORD) {
         at = assay_turn(stream, at);
     }
-    /* Both: a branch may have stored it before its outcome. */
-    __assay_at = at + further;
-    registers[pointer] = (greg_t)__assay_at;
+    __assay_at = at;
+    registers[pointer] = (greg_t)(at + further);
 }
 
 int __wrap_sigaction(int number, const struct sigaction *new, struct sigaction *old)

@@ -103,7 +103,7 @@ impl Replay {
         let mut way = StretchWay::default();
         let mut by = start & PASSED_BY != 0;
         loop {
-            let passage = self.passages.get(&address).copied().filter(|_| self.whole && !by);
+            let passage = self.passages.get(&address).copied().filter(|_| !by);
             by = false;
             if let Some(number) = passage {
                 let ways = [address | PASSED_BY; 2];
