@@ -141,18 +141,18 @@ impl ClassCounts {
         ClassCounts { taken: Some(0), ..ClassCounts::default() }
     }
 
-    /// Counts more of the same.
+    /// Counts more of the same, so often.
     #[inline]
-    pub(crate) fn add(&mut self, more: &Self) {
-        self.instructions += more.instructions;
-        self.conditional += more.conditional;
-        self.taken = self.taken.zip(more.taken).map(|(one, other)| one + other);
-        self.jumps += more.jumps;
-        self.calls += more.calls;
-        self.indirect_jumps += more.indirect_jumps;
-        self.indirect_calls += more.indirect_calls;
-        self.returns += more.returns;
-        self.system_calls += more.system_calls;
+    pub(crate) fn add(&mut self, more: &Self, times: u64) {
+        self.instructions += more.instructions * times;
+        self.conditional += more.conditional * times;
+        self.taken = self.taken.zip(more.taken).map(|(one, other)| one + other * times);
+        self.jumps += more.jumps * times;
+        self.calls += more.calls * times;
+        self.indirect_jumps += more.indirect_jumps * times;
+        self.indirect_calls += more.indirect_calls * times;
+        self.returns += more.returns * times;
+        self.system_calls += more.system_calls * times;
     }
 
     /// Counts a branch, and the instructions up to it.

@@ -413,7 +413,7 @@ impl Regions {
         if pass >= GOES_ON
             && let Some(begun) = self.list.iter_mut().rev().find(|region| region.thread == thread)
         {
-            begun.counts.add(&counts);
+            begun.counts.add(&counts, 1);
             return;
         }
         if self.list.len() == MAX_REGIONS {

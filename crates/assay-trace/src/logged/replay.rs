@@ -23,7 +23,7 @@ use assay_pure::outcomes::{
 };
 use assay_pure::trace::{Branch, BranchClass, BranchKind, BranchSite};
 use batch::{BATCH, Batch};
-use runs::Runs;
+use runs::{Met, Runs};
 use stretch::Stretch;
 
 /// Direct jumps in a row without a choice: a loop that never ends.
@@ -95,7 +95,11 @@ pub(super) struct Replay {
     stretches: Vec<Stretch>,
     known: AddressMap<u64, u32>,
     runs: Runs,
+    /// Which stretches were walked by steps.
+    passed: Met,
     arrivals: Arrivals,
+    /// The same of returns without a record, by addresses of the measured program.
+    behind: Arrivals,
     branch_sites: Vec<BranchSite>,
     /// The branch of each site, not taken.
     step_sites: Vec<Branch>,
@@ -148,7 +152,9 @@ impl Replay {
             stretches: Vec::new(),
             known: AddressMap::default(),
             runs: Runs::default(),
+            passed: Met::default(),
             arrivals: Arrivals::default(),
+            behind: Arrivals::default(),
             branch_sites: Vec::new(),
             step_sites: Vec::new(),
             site_of: AddressMap::default(),
@@ -215,6 +221,7 @@ impl Replay {
                 self.hand_on(observer);
             }
         }
+        self.count_what_was_met();
         self.hand_on(observer);
         Ok(())
     }
@@ -232,7 +239,7 @@ impl Replay {
     /// A return to where the function was called from.
     fn quiet_return(&mut self, place: WalkPosition) -> Result<(), String> {
         let stretch = &self.stretches[place.stretch as usize];
-        let carry = pass(&mut self.walk, stretch, place.carry);
+        let carry = pass(&mut self.walk, &mut self.passed, stretch, place);
         let pc = stretch.branch.pc - self.base;
         let behind = self.walk.calls.pop().filter(|_| !self.walk.jumped);
         let behind = behind.ok_or_else(|| format!("at {pc:#x} a function returns that was not called"))?;
@@ -241,7 +248,15 @@ impl Replay {
             return Err(format!("at {pc:#x} code loops without a logged branch"));
         }
         self.walk.batch.push(stretch.branch.again(behind + self.base, true, carry));
-        self.walk.at = Some(WalkPosition { stretch: self.stretch(behind)?, carry: 0 });
+        let stretch = match self.behind.at(behind) {
+            Some(Some((stretch, _))) => stretch,
+            _ => {
+                let stretch = self.stretch(behind)?;
+                self.behind.put(behind, Some((stretch, behind)));
+                stretch
+            }
+        };
+        self.walk.at = Some(WalkPosition { stretch, carry: 0 });
         Ok(())
     }
 
@@ -267,14 +282,11 @@ impl Replay {
 
     /// Conditional branches in a row, up to some thousand. Returns how many.
     fn conditionals(&mut self, mut place: WalkPosition, bytes: &[u8]) -> Result<usize, String> {
-        let mut done = 0;
-        while done < bytes.len().min(BATCH)
-            && self.stretches[place.stretch as usize].kind == SiteKind::Conditional
-        {
-            if place.carry == 0
-                && let Some(next) = bytes[done..].first_chunk()
-                && let Some((stretch, used)) = self.run(place.stretch, *next)?
-            {
+        let (mut done, bytes) = (0, &bytes[..bytes.len().min(BATCH)]);
+        while done < bytes.len() && self.stretches[place.stretch as usize].kind == SiteKind::Conditional {
+            let (stretch, used) =
+                if place.carry == 0 { self.along_runs(place.stretch, &bytes[done..])? } else { (NONE, 0) };
+            if used > 0 {
                 place.stretch = stretch;
                 done += used;
             } else {
@@ -294,7 +306,7 @@ impl Replay {
             _ if byte == FREE || byte == END => 1,
             _ => return Err(self.no_outcome(place.stretch, byte)),
         };
-        let carry = pass(&mut self.walk, stretch, place.carry);
+        let carry = pass(&mut self.walk, &mut self.passed, stretch, place);
         // A branch to what follows it is taken either way, as a tracer sees it.
         let seen = taken == 1 || stretch.ways[0] == stretch.ways[1];
         self.walk.batch.push(stretch.branch.again(stretch.branch.target, seen, carry));
@@ -332,7 +344,7 @@ impl Replay {
             return Err(self.left_to(place.stretch, target));
         };
         let stretch = &self.stretches[place.stretch as usize];
-        let carry = pass(&mut self.walk, stretch, place.carry);
+        let carry = pass(&mut self.walk, &mut self.passed, stretch, place);
         self.walk.called(stretch, address);
         // The linker may have made a direct call of it, whose target stays its own.
         let seen =
@@ -354,7 +366,7 @@ impl Replay {
             return Err(self.apart(place.stretch, record.word));
         }
         self.walk.is_here(record)?;
-        let (carry, behind) = (pass(&mut self.walk, stretch, place.carry), stretch.ways[0]);
+        let (carry, behind) = (pass(&mut self.walk, &mut self.passed, stretch, place), stretch.ways[0]);
         match record.what {
             1 => self.mark(begins(record), observer),
             2 => {
@@ -502,14 +514,14 @@ fn whole<const LENGTH: usize>(bytes: &[u8]) -> Result<&[u8; LENGTH], String> {
     bytes.first_chunk().ok_or_else(|| "its log ends in the midst of a record".to_owned())
 }
 
-/// Hands on the direct branches of a stretch. Returns the instructions since the last branch, the site's own included.
+/// Hands on the direct branches of a stretch that the walk is in. Returns the instructions since the last branch, the site's own included.
 #[inline]
-fn pass(walk: &mut Walk, stretch: &Stretch, carry: u32) -> u32 {
-    walk.batch.counts.add(&stretch.counts);
+fn pass(walk: &mut Walk, passed: &mut Met, stretch: &Stretch, place: WalkPosition) -> u32 {
+    passed.meet(place.stretch);
     if !stretch.calls.is_empty() {
         walk.calls.extend_from_slice(&stretch.calls);
     }
-    walk.batch.pass(&stretch.passed, carry) + stretch.instructions
+    walk.batch.pass(&stretch.passed, place.carry) + stretch.instructions
 }
 
 fn begins(record: &MarkRecord) -> TraceMark {

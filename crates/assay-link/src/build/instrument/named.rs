@@ -10,7 +10,7 @@ use super::entrances::{Behind, Entrances, is_condition};
 use super::statements::{Statement, numbered};
 use std::collections::{HashMap, HashSet};
 
-/// Direct jumps that are followed.
+/// Direct jumps and calls that are followed.
 const JUMPS: usize = 8;
 
 /// The statements that are such branches, and such calls, by their index.
@@ -65,6 +65,7 @@ struct Text<'a> {
 
 impl Text<'_> {
     fn is_target_straight(&self, at: usize, target: &str, jumps: usize) -> bool {
+        let target = target.split('@').next().unwrap_or(target);
         let found = numbered(self.statements, at, target).or(self.labels.get(target).copied());
         found.is_some_and(|found| self.is_straight_to_a_call(found, jumps))
     }
@@ -75,7 +76,7 @@ impl Text<'_> {
             let Some((name, operands)) = statement.instruction() else { continue };
             match name {
                 "syscall" => return true,
-                "jmp" if !operands.starts_with('*') => {
+                "jmp" | "jmpq" | "call" | "callq" if !operands.starts_with('*') => {
                     return jumps > 0 && self.is_target_straight(at, operands, jumps - 1);
                 }
                 _ if ["j", "loop", "ret", "call"].iter().any(|start| name.starts_with(start)) => {
@@ -106,6 +107,7 @@ mod tests {
         assert_eq!(of_regions("\tje .L1\n\tcall f\n\tsyscall\n.L1:\n\tret\n"), [1], "behind the call");
         assert_eq!(of_regions("\tje .L1\n\tcall *%rax\n\tjmp .L2\n.L1:\n\tret\n.L2:\n\tsyscall\n"), [1]);
         assert_eq!(of_regions("\tcall f\n\tje .L1\n.L1:\n\tsyscall\n"), [1]);
+        assert_eq!(of_regions("\tcall f\n\tcall g@PLT\n\tret\ng:\n\tsyscall\n\tret\n"), [0], "into g");
         assert_eq!(of_regions("\tje .L1\n\tjne .L1\n\tsyscall\n.L1:\n\tret\n"), [1]);
         assert_eq!(of_regions("1:\n\tje 1b\n\tret\n1:\n\tsyscall\n"), [] as [usize; 0]);
         assert_eq!(of_regions("1:\n\tje 1f\n\tret\n1:\n\tsyscall\n"), [1]);

@@ -1,6 +1,6 @@
 //! Branches on their way to an observer, in the form that it wants, and how many of each class there were.
 
-use super::runs::Run;
+use super::runs::{Run, RunEvents};
 use crate::{BranchForm, ClassCounts, Observer};
 use assay_pure::predict::Steps;
 use assay_pure::trace::{Branch, BranchSite};
@@ -91,13 +91,12 @@ impl Batch {
 
     /// Those of a run.
     #[inline]
-    pub(super) fn extend(&mut self, run: &Run) {
-        self.counts.add(&run.counts);
+    pub(super) fn extend(&mut self, run: &Run, events: &RunEvents) {
         match self.forms {
             WrittenForms::Branches => self.branches.extend_from_slice(&run.branches),
-            WrittenForms::Conditionals => run.write_conditionals(&mut self.conditionals),
+            WrittenForms::Conditionals => events.write(&mut self.conditionals),
             WrittenForms::Steps | WrittenForms::Every => {
-                run.write_conditionals(&mut self.conditionals);
+                events.write(&mut self.conditionals);
                 self.all.extend_from_slice(&run.all);
                 self.targets.extend_from_slice(&run.targets);
             }

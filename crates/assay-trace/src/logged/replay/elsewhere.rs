@@ -11,7 +11,7 @@ impl Replay {
     /// An indirect branch or a return to code that has no records.
     pub(super) fn depart(&mut self, place: WalkPosition) -> usize {
         let stretch = &self.stretches[place.stretch as usize];
-        let carry = pass(&mut self.walk, stretch, place.carry);
+        let carry = pass(&mut self.walk, &mut self.passed, stretch, place);
         self.walk.called(stretch, 0);
         // Where it went is of no use: it is not the address that it would have been in the measured program.
         let seen = match stretch.kind {
@@ -27,7 +27,7 @@ impl Replay {
     /// Control leaves to code that has no records. What is executed there is unknown.
     pub(super) fn leave(&mut self, place: WalkPosition) {
         let stretch = &self.stretches[place.stretch as usize];
-        let carry = pass(&mut self.walk, stretch, place.carry);
+        let carry = pass(&mut self.walk, &mut self.passed, stretch, place);
         if stretch.branch.class().is_indirect() {
             self.walk.batch.push(stretch.branch.again(OTHER_CODE, true, carry));
         }
@@ -92,7 +92,7 @@ impl Replay {
         if named != stretch.word(outcome::PASSED) {
             return Err(self.apart(place.stretch, named));
         }
-        let carry = pass(&mut self.walk, stretch, place.carry);
+        let carry = pass(&mut self.walk, &mut self.passed, stretch, place);
         let mut next = stretch.next[0];
         if next == NONE {
             next = self.stretch(stretch.ways[0])?;

@@ -94,6 +94,7 @@ impl Replay {
         let stretch = self.decode(start)?;
         let index = self.stretches.len() as u32;
         self.stretches.push(stretch);
+        self.passed.grow();
         self.known.insert(start, index);
         Ok(index)
     }
