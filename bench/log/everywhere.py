@@ -77,7 +77,8 @@ def ratios(turns):
 
 def main():
     asked = arguments()
-    names = ["conditional branches/ns", "thrown away", "read", "all, counted", *asked.predictors.split(",")]
+    predictors = [name for name in asked.predictors.split(",") if name]
+    names = ["conditional branches/ns", "thrown away", "read", "all, counted", *predictors]
     log_ways = driver()
     begin = [log_ways, "program" if asked.build else "cells", asked.turns, asked.predictors]
     rows = []
