@@ -93,7 +93,7 @@ impl CapturedProgram {
         cleared: &mut Cleared,
         said: &dyn Fn(&str),
     ) -> Result<Built, BuildFailure> {
-        let mut build = BuildAsked::new(&order.command, &order.folder, &asked.store.join("links"))
+        let mut build = BuildAsked::new(&order.command, &order.folder, &asked.links())
             .map_err(|error| asked.failure(error))?;
         build.environment = order.environment;
         build.sections = asked.is_of_c();

@@ -35,6 +35,11 @@ impl OwnAsked<'_> {
         format!("{} with flags {}", self.compiler.name, self.flags.name)
     }
 
+    /// Where its links are kept.
+    pub fn links(&self) -> PathBuf {
+        self.store.join("links")
+    }
+
     /// A folder of the store for this build alone, made if it is missing, the same from campaign to campaign.
     ///
     /// # Errors
@@ -76,8 +81,8 @@ impl OwnAsked<'_> {
     /// Why no program of this kind of build is instrumented, as a part of a sentence; nothing where it may be.
     pub fn without_records(&self) -> Option<&'static str> {
         match self.build {
-            OwnBuild::Cargo { .. } | OwnBuild::Cmake { .. } | OwnBuild::Command { .. } => None,
-            OwnBuild::Zig { .. } | OwnBuild::ZigBuild { .. } => Some(ZIG_WITHOUT_RECORDS),
+            OwnBuild::ZigBuild { .. } => Some(ZIG_WITHOUT_RECORDS),
+            _ => None,
         }
     }
 

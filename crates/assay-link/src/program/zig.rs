@@ -9,6 +9,7 @@
 //! 0.17.1.
 
 use super::own::{OwnAsked, OwnOrder, Wanted};
+use crate::adopt::capture::ZigCall;
 use crate::build::text::{command_line, quote};
 use crate::build::{self, BuildFailure, Stage, command, in_pairs};
 use assay_pure::inputs::{digest, short_digest};
@@ -29,7 +30,7 @@ pub const HARNESS: &[(&str, &str)] = &[
 const ROOT: (&str, &str) = ("root.zig", include_str!("../../../../harness/zig/root.zig"));
 
 /// What each object is compiled with, ahead of the flags that are asked for: functions need names and sections.
-const OBJECT: [&str; 4] = ["-fno-strip", "-ffunction-sections", "-fllvm", "-lc"];
+const OBJECT: [&str; 5] = ["-fno-strip", "-ffunction-sections", "-fllvm", "-lc", "--verbose-link"];
 /// The mode where no flag names one.
 const USUAL_MODE: &str = "-OReleaseFast";
 /// What a line that tells a link begins with.
@@ -43,19 +44,15 @@ pub fn order(asked: &OwnAsked<'_>, files: &[String]) -> Result<OwnOrder, BuildFa
     let folder = canonical(asked, asked.folder)?;
     let zig = ZigCalls { asked, place: asked.place("zig", &folder)?, harness: harness(asked)?, folder };
     let flags = with_mode(words_of(&asked.flags.flags));
-    let mut jobs: Vec<(String, Vec<String>)> =
+    let mut objects: Vec<ObjectCall> =
         files.iter().enumerate().map(|(number, file)| zig.object(number, file, &flags)).collect();
-    jobs.push(zig.harness_object(&flags));
-    let compiled = in_pairs(
-        &jobs.iter().collect::<Vec<_>>(),
-        |(file, words)| zig.run(Stage::Compile, &format!("compile {file}"), words),
-        &|_, _| {},
-    );
-    compiled.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let linked = zig.link(jobs.len() - 1, &flags);
+    objects.push(zig.harness_object(&flags));
+    let compiled = in_pairs(&objects.iter().collect::<Vec<_>>(), |object| zig.compile(object), &|_, _| {});
+    compiled.into_iter().collect::<Result<Vec<()>, _>>()?;
+    let linked = zig.link(&objects, &flags);
     let said = zig.run(Stage::Link, "link the program", &linked)?.stderr;
     let words = told_links(&said, &zig.folder).pop().ok_or_else(|| zig.untold(&said))?;
-    let before = jobs.into_iter().map(|(_, words)| words).chain([linked]);
+    let before = objects.into_iter().map(|object| object.words).chain([linked]);
     zig.relinked(words, before.map(|words| command_line(&words)).collect())
 }
 
@@ -90,6 +87,20 @@ pub fn order_of_build(
     unreachable!("the second round returns")
 }
 
+/// The call that compiles one file.
+struct ObjectCall {
+    file: String,
+    words: Vec<String>,
+    object: PathBuf,
+}
+
+impl ObjectCall {
+    fn new(mut words: Vec<String>, file: &str, object: PathBuf) -> ObjectCall {
+        words.push(format!("-femit-bin={}", object.display()));
+        ObjectCall { file: file.to_owned(), words, object }
+    }
+}
+
 /// Zig, called for one program.
 struct ZigCalls<'a> {
     asked: &'a OwnAsked<'a>,
@@ -111,51 +122,53 @@ impl ZigCalls<'_> {
         vec![zig, verb.into(), "--cache-dir".into(), self.cache().display().to_string()]
     }
 
-    fn object_path(&self, number: usize) -> String {
-        self.place.join(format!("{number}.o")).display().to_string()
+    /// Compiles a file, and keeps how for its text.
+    fn compile(&self, object: &ObjectCall) -> Result<(), BuildFailure> {
+        let said = self.run(Stage::Compile, &format!("compile {}", object.file), &object.words)?.stderr;
+        let (words, by_clang) = (object.words.clone(), !is_zig(&object.file));
+        let call = ZigCall { words, folder: self.folder.clone(), by_clang, said };
+        let kept = call.keep(&self.asked.links(), &object.object);
+        kept.map_err(|error| self.asked.failure(format!("{}: {error}", object.object.display())))
     }
 
-    /// A file's name and the call that compiles it.
-    fn object(&self, number: usize, file: &str, flags: &[String]) -> (String, Vec<String>) {
+    /// The call that compiles a file.
+    fn object(&self, number: usize, file: &str, flags: &[String]) -> ObjectCall {
         let mut words = self.words("build-obj");
         words.extend(OBJECT.map(str::to_owned));
         words.extend(flags.iter().cloned());
         words.extend(["--name".into(), format!("{number}")]);
-        words.push(format!("-femit-bin={}", self.object_path(number)));
         let of = |name: &str| self.harness.join(name).display().to_string();
-        if file.ends_with(".zig") {
+        if is_zig(file) {
             words.extend(["--dep".into(), "program".into(), format!("-Mroot={}", of("root.zig"))]);
             words.extend(["--dep".into(), "assay".into(), format!("-Mprogram={file}")]);
             words.push(format!("-Massay={}", of("assay.zig")));
         } else {
             words.extend([format!("-I{}", self.asked.include.display()), file.to_owned()]);
         }
-        (file.to_owned(), words)
+        ObjectCall::new(words, file, self.place.join(format!("{number}.o")))
     }
 
     /// assay.h, compiled in one way whatever is asked for, but for the machine; for the least of its processors, as the emulator
     /// does not know all instructions of the newest.
-    fn harness_object(&self, flags: &[String]) -> (String, Vec<String>) {
+    fn harness_object(&self, flags: &[String]) -> ObjectCall {
         let mut words = self.words("build-obj");
         words.extend(OBJECT.map(str::to_owned));
         words.push(USUAL_MODE.into());
         words.extend(target(flags));
         words.push("-mcpu=baseline".into());
         words.extend(["--name".into(), "assay".into()]);
-        words.push(format!("-femit-bin={}", self.place.join("assay.o").display()));
         words.push(format!("-I{}", self.asked.include.display()));
         words.push(self.harness.join("assay.c").display().to_string());
-        ("assay.h".into(), words)
+        ObjectCall::new(words, "assay.h", self.place.join("assay.o"))
     }
 
-    fn link(&self, objects: usize, flags: &[String]) -> Vec<String> {
+    fn link(&self, objects: &[ObjectCall], flags: &[String]) -> Vec<String> {
         let mut words = self.words("build-exe");
         words.extend(["-fno-strip", "-lc", "--verbose-link"].map(str::to_owned));
         words.extend(flags.iter().cloned());
         words.extend(["--name".into(), "program".into()]);
         words.push(format!("-femit-bin={}", self.place.join("linked").display()));
-        words.extend((0..objects).map(|number| self.object_path(number)));
-        words.push(self.place.join("assay.o").display().to_string());
+        words.extend(objects.iter().map(|object| object.object.display().to_string()));
         words
     }
 
@@ -242,6 +255,10 @@ impl ZigCalls<'_> {
         };
         self.asked.failure(why)
     }
+}
+
+fn is_zig(file: &str) -> bool {
+    file.ends_with(".zig")
 }
 
 fn canonical(asked: &OwnAsked<'_>, folder: &Path) -> Result<PathBuf, BuildFailure> {
