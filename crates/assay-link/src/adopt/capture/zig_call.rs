@@ -28,7 +28,7 @@ const LLD: &str = "ld.lld ";
 /// How the line begins with which it tells the features of the processor.
 const FEATURES: &str = "features: ";
 /// Directives whose quotation marks are not around symbols.
-const OF_STRINGS: [&str; 6] = [".ascii", ".asciz", ".string", ".file", ".section", ".ident"];
+const OF_STRINGS: [&str; 5] = [".ascii", ".asciz", ".string", ".file", ".ident"];
 
 /// The text of an object.
 pub struct ZigText {
@@ -165,27 +165,45 @@ fn read(text: &Path) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "what zig writes as its text is no text".to_owned())
 }
 
-/// The text with a plain name for each symbol that is in quotation marks, the same one for the same symbol in any text. clang's
-/// assembler writes a quotation mark in a name so that it does not read it back.
+/// The text with a plain name for each symbol and section that is in quotation marks, the same one for the same name in any text.
+/// clang's assembler writes a quotation mark in a name so that it does not read it back.
 fn plain_names(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let directive = line.split_whitespace().next().unwrap_or_default();
-        if !line.contains('"') || OF_STRINGS.contains(&directive) {
-            plain.push_str(line);
-            continue;
-        }
         let mut rest = line;
         while let Some(from) = rest.find(['"', '#']).filter(|from| rest.as_bytes()[*from] == b'"') {
             let Some(length) = quoted_length(&rest[from..]) else { break };
+            let name = &rest[from + 1..from + length - 1];
+            let is_name = match directive {
+                // Its attributes are in quotation marks, too.
+                ".section" => {
+                    rest.len() == line.len() && line[..from].trim() == ".section" && !is_plain_section(name)
+                }
+                _ => !OF_STRINGS.contains(&directive),
+            };
             plain.push_str(&rest[..from]);
-            plain.push_str("zig.");
-            plain.push_str(&short_digest(&digest(rest[from..from + length].as_bytes())));
+            match is_name {
+                true => plain.push_str(&plain_name(name)),
+                false => plain.push_str(&rest[from..from + length]),
+            }
             rest = &rest[from + length..];
         }
         plain.push_str(rest);
     }
     plain
+}
+
+/// Begins as the name does, where that is plain.
+fn plain_name(name: &str) -> String {
+    let odd = name.find(|c: char| !c.is_ascii_alphanumeric() && !"_.$".contains(c)).unwrap_or(name.len());
+    let begins =
+        if odd == 0 || name.starts_with(|c: char| c.is_ascii_digit()) { "zig" } else { &name[..odd] };
+    format!("{begins}.{}", short_digest(&digest(name.as_bytes())))
+}
+
+fn is_plain_section(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || "_.$-".contains(c))
 }
 
 /// Bytes up to the quotation mark that ends what begins with one.
@@ -216,17 +234,26 @@ mod tests {
 
     #[test]
     fn a_quoted_symbol_has_the_same_plain_name_wherever_it_stands() {
-        let text = "\"a (\\\"b\\\") c\":\n\tcall\t\"a (\\\"b\\\") c\"\n\t.size\t\"a (\\\"b\\\") c\", .L1-\"a (\\\"b\\\") c\"\n";
-        let plain = plain_names(text);
+        let odd = "\"a (\\\"b\\\") c\"";
+        let text = format!("{odd}:\n\tcall\t{odd}\n\t.size\t{odd}, .L1-{odd}\n");
+        let plain = plain_names(&text);
         let name = plain.split(':').next().expect("a label");
-        assert!(name.starts_with("zig.") && !name.contains(['"', ' ']), "{name}");
+        assert!(name.starts_with("a.") && !name.contains(['"', ' ']), "{name}");
         assert_eq!(plain, format!("{name}:\n\tcall\t{name}\n\t.size\t{name}, .L1-{name}\n"));
     }
 
     #[test]
-    fn strings_sections_and_comments_stay() {
-        let text =
-            "\t.asciz\t\"a b\"\n\t.section\t\".note.GNU-stack\",\"\",@progbits\n\tnop # \"c d\"\n\tjmp \"e\n";
+    fn an_odd_name_of_a_section_keeps_its_beginning_and_its_attributes() {
+        let plain = plain_names("\t.section\t\".text.f(\\\"b\\\",1)\",\"ax\",@progbits\n");
+        let (name, attributes) = plain.split_once(',').expect("attributes");
+        assert!(name.starts_with("\t.section\t.text.f.") && !name.contains('('), "{name}");
+        assert_eq!(attributes, "\"ax\",@progbits\n");
+    }
+
+    #[test]
+    fn strings_other_sections_and_comments_stay() {
+        let text = "\t.asciz\t\"a b\"\n\t.section\t\".note.GNU-stack\",\"\",@progbits\n\t.section\t.text.f,\"ax\",@progbits\n\
+                    \tnop # \"c d\"\n\tjmp \"e\n";
         assert_eq!(plain_names(text), text);
     }
 }
