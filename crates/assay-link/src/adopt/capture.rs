@@ -50,7 +50,6 @@ pub use link::{CapturedLink, Repeated, Replayed};
 pub use program::PlacementLimit;
 pub use stand_in::stand_in;
 pub use started::{StartedProgram, started};
-pub use zig::WITHOUT_RECORDS as ZIG_WITHOUT_RECORDS;
 pub use zig_call::ZigCall;
 
 /// The variable by which a build tells stand-ins where to record.

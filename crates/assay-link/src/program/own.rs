@@ -2,7 +2,7 @@
 
 use super::aside::Cleared;
 use super::{cargo, cmake, zig};
-use crate::adopt::capture::{CapturedLink, ZIG_WITHOUT_RECORDS};
+use crate::adopt::capture::CapturedLink;
 use crate::build::text::quote;
 use crate::build::{BuildFailure, Compiler, CompilerFamily, Stage};
 use assay_pure::experiment::spec::{FlagSet, OwnBuild};
@@ -76,14 +76,6 @@ impl OwnAsked<'_> {
     /// Whether gcc or clang compile it, as far as the kind of build tells.
     pub fn is_of_c(&self) -> bool {
         matches!(self.build, OwnBuild::Cmake { .. } | OwnBuild::Command { .. })
-    }
-
-    /// Why no program of this kind of build is instrumented, as a part of a sentence; nothing where it may be.
-    pub fn without_records(&self) -> Option<&'static str> {
-        match self.build {
-            OwnBuild::ZigBuild { .. } => Some(ZIG_WITHOUT_RECORDS),
-            _ => None,
-        }
     }
 
     /// Flags or a compiler are asked for that the build itself does not look after: cargo and CMake have folders of ours for each.

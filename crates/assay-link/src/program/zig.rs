@@ -35,6 +35,10 @@ const OBJECT: [&str; 5] = ["-fno-strip", "-ffunction-sections", "-fllvm", "-lc",
 const USUAL_MODE: &str = "-OReleaseFast";
 /// What a line that tells a link begins with.
 const LLD: &str = "ld.lld ";
+/// What `zig build` has compilers do besides: wait for further orders.
+const SERVES: &str = "--listen=-";
+/// How the names end of objects that zig does not have compiled by clang.
+const OWN_OBJECT: &str = "_zcu.o";
 
 /// The order of a program from files.
 ///
@@ -77,6 +81,7 @@ pub fn order_of_build(
         let program = zig.installed(bin)?;
         if let Some(link) = remembered.iter().rev().find(|link| zig.makes(link, &program)).cloned() {
             remember(&zig.place, &remembered).map_err(|error| asked.failure(error))?;
+            zig.keep_told(&text, &link)?;
             return zig.relinked(link, vec![command_line(&words)]);
         }
         // What is up to date is not linked again, and nobody was told how it was: its cache is put away once.
@@ -125,10 +130,40 @@ impl ZigCalls<'_> {
     /// Compiles a file, and keeps how for its text.
     fn compile(&self, object: &ObjectCall) -> Result<(), BuildFailure> {
         let said = self.run(Stage::Compile, &format!("compile {}", object.file), &object.words)?.stderr;
-        let (words, by_clang) = (object.words.clone(), !is_zig(&object.file));
-        let call = ZigCall { words, folder: self.folder.clone(), by_clang, said };
-        let kept = call.keep(&self.asked.links(), &object.object);
-        kept.map_err(|error| self.asked.failure(format!("{}: {error}", object.object.display())))
+        // clang inside zig names objects like their sources.
+        let source = object.words.last().filter(|_| !is_zig(&object.file)).map(Path::new);
+        let by_clang = source.map(|source| format!("{}.o", source.file_stem().unwrap_or_default().display()));
+        self.keep(
+            ZigCall { words: object.words.clone(), folder: self.folder.clone(), by_clang, said },
+            &object.object,
+        )
+    }
+
+    /// Keeps how an object was compiled, for its text.
+    fn keep(&self, call: ZigCall, object: &Path) -> Result<(), BuildFailure> {
+        let kept = call.keep(&self.asked.links(), object);
+        kept.map_err(|error| self.asked.failure(format!("{}: {error}", object.display())))
+    }
+
+    /// Keeps how the objects of a link were compiled, by the call that `zig build` tells of the program.
+    fn keep_told(&self, said: &str, link: &[String]) -> Result<(), BuildFailure> {
+        let name = output_of(link).and_then(|at| Path::new(&link[at]).file_name()).unwrap_or_default();
+        let calls = told_compilations(said, &self.asked.compiler.path, &self.folder);
+        let Some(words) = calls.into_iter().find(|words| named(words) == name.to_str()) else {
+            return Ok(());
+        };
+        for object in link.iter().filter(|word| word.ends_with(".o")).map(Path::new) {
+            if object.starts_with(self.cache()) {
+                let name = object.file_name().unwrap_or_default().to_string_lossy();
+                let by_clang = (!name.ends_with(OWN_OBJECT)).then(|| name.into_owned());
+                let said = String::new();
+                self.keep(
+                    ZigCall { words: words.clone(), folder: self.folder.clone(), by_clang, said },
+                    object,
+                )?;
+            }
+        }
+        Ok(())
     }
 
     /// The call that compiles a file.
@@ -175,7 +210,7 @@ impl ZigCalls<'_> {
     fn build_words(&self) -> Vec<String> {
         let mut words = self.words("build");
         words.extend(["--prefix".into(), self.place.join("out").display().to_string()]);
-        words.push("--verbose-link".into());
+        words.extend(["--verbose", "--verbose-link"].map(str::to_owned));
         words.extend(build_options(&words_of(&self.asked.flags.flags)));
         words
     }
@@ -344,6 +379,23 @@ fn build_options(flags: &[String]) -> Vec<String> {
     words
 }
 
+/// The calls that compile a program which `zig build` tells, as their words.
+fn told_compilations(said: &str, zig: &Path, folder: &Path) -> Vec<Vec<String>> {
+    let zig = zig.display().to_string();
+    let told = said.lines().filter_map(|line| line.strip_prefix(&zig)?.strip_prefix(" build-exe "));
+    told.map(|words| {
+        let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty() && *word != SERVES).collect();
+        [&[zig.clone(), "build-exe".to_owned()], &*whole_paths(&words, folder)].concat()
+    })
+    .collect()
+}
+
+/// What a call says that its program is called.
+fn named(words: &[String]) -> Option<&str> {
+    let at = words.iter().position(|word| word == "--name")?;
+    words.get(at + 1).map(String::as_str)
+}
+
 /// The links by lld that zig tells, as their words, which follow `ld.lld`.
 fn told_links(said: &str, folder: &Path) -> Vec<Vec<String>> {
     let told = said.lines().filter_map(|line| {
@@ -436,6 +488,14 @@ mod tests {
         let links = told_links(said, Path::new("/"));
         assert_eq!(links, [split("--error-limit=0 -o cache/o/1/bench crt1.o cache/o/1/bench_zcu.o -lc")]);
         assert_eq!(links[0][output_of(&links[0]).expect("an output")], "cache/o/1/bench");
+    }
+
+    #[test]
+    fn calls_that_compile_are_read_from_what_a_build_tells() {
+        let said = "/z/zig build-exe -OReleaseFast -Mroot=a.zig --name bench --listen=-\ninstall -C a b\n/z/zig build-lib x.zig\n";
+        let told = told_compilations(said, Path::new("/z/zig"), Path::new("/"));
+        assert_eq!(told, [split("/z/zig build-exe -OReleaseFast -Mroot=a.zig --name bench")]);
+        assert_eq!(named(&told[0]), Some("bench"));
     }
 
     #[test]

@@ -19,8 +19,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
-/// What names the file that zig is to write.
+/// What names the file that zig is to write, and what has it write none.
 const OUTPUT: &str = "-femit-bin=";
+const NO_OUTPUT: &str = "-fno-emit-bin";
 /// What names the folder of what it has compiled before.
 const CACHE: &str = "--cache-dir";
 /// What a line that tells a link begins with.
@@ -54,15 +55,15 @@ impl ZigText {
     }
 }
 
-/// One call of zig that made an object of one file.
+/// One call of zig that made an object.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ZigCall {
     /// zig and its words.
     pub words: Vec<String>,
     /// Where it runs.
     pub folder: PathBuf,
-    /// The file is in C or C++, which the clang inside zig compiles.
-    pub by_clang: bool,
+    /// What clang inside zig calls the object, if it compiled it: as its source in C or C++.
+    pub by_clang: Option<String>,
     /// All that zig said, told to tell its links (`--verbose-link`).
     pub said: String,
 }
@@ -103,7 +104,10 @@ impl ZigCall {
     pub fn text(&self, scratch: &Path) -> Result<ZigText, String> {
         let _ = fs::remove_dir_all(scratch);
         fs::create_dir_all(scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
-        let told = if self.by_clang { self.clang_text(scratch) } else { self.own_text(scratch) };
+        let told = match &self.by_clang {
+            Some(object) => self.clang_text(object, scratch),
+            None => self.own_text(scratch),
+        };
         let _ = fs::remove_dir_all(scratch);
         let (text, assembler) = told?;
         Ok(ZigText { text, assembler, link: self.link(), folder: self.folder.clone() })
@@ -119,9 +123,8 @@ impl ZigCall {
 
     fn own_text(&self, scratch: &Path) -> Result<(String, ClangCall), String> {
         let (intel, text) = (scratch.join("intel.s"), scratch.join("text.s"));
-        let mut words: Vec<String> =
-            self.words.iter().filter(|word| !word.starts_with(OUTPUT)).cloned().collect();
-        words.extend(["-fno-emit-bin", "--verbose-llvm-cpu-features"].map(str::to_owned));
+        let mut words = self.without_output();
+        words.push("--verbose-llvm-cpu-features".into());
         words.push(format!("-femit-asm={}", intel.display()));
         let told = self.run(&words, &[])?;
         let features = told.lines().find_map(|line| line.trim().strip_prefix(FEATURES));
@@ -133,23 +136,32 @@ impl ZigCall {
         Ok((read(&text)?, assembler))
     }
 
-    fn clang_text(&self, scratch: &Path) -> Result<(String, ClangCall), String> {
+    fn clang_text(&self, object: &str, scratch: &Path) -> Result<(String, ClangCall), String> {
         let log = scratch.join("log");
-        let mut words = self.words.clone();
-        for at in 0..words.len() {
-            if words[at].starts_with(OUTPUT) {
-                words[at] = format!("{OUTPUT}{}", scratch.join("again.o").display());
-            } else if at > 0 && words[at - 1] == CACHE {
+        let mut words = self.without_output();
+        for at in 1..words.len() {
+            if words[at - 1] == CACHE {
                 words[at] = scratch.join("cache").display().to_string();
             }
         }
         self.run(&words, &[(clang::LOGS, Path::new("1")), (clang::LOG, &log)])?;
         let calls = ClangCall::read_all(&log).map_err(|error| format!("{}: {error}", log.display()))?;
-        let mut calls = calls.into_values();
-        let (Some(call), None) = (calls.next(), calls.next()) else {
-            return Err("zig does not have one file compiled by clang".into());
+        // zig has it write beside its cache, under a number and this name.
+        let is_it = |made: &Path| {
+            let name = made.file_name().unwrap_or_default().to_string_lossy();
+            name.strip_suffix(object).is_some_and(|number| number.ends_with('-'))
         };
-        Ok((call.text(&scratch.join("text.s"))?, call))
+        let mut calls = calls.into_iter().filter(|(made, _)| is_it(made)).map(|(_, call)| call);
+        match (calls.next(), calls.next()) {
+            (Some(call), None) => Ok((call.text(&scratch.join("text.s"))?, call)),
+            (None, _) => Err("called again for its text, zig does not have it compiled".into()),
+            (Some(_), Some(_)) => Err("zig has several files of this name compiled; rename one".into()),
+        }
+    }
+
+    fn without_output(&self) -> Vec<String> {
+        let words = self.words.iter().filter(|word| !word.starts_with(OUTPUT)).cloned();
+        words.chain([NO_OUTPUT.to_owned()]).collect()
     }
 
     fn run(&self, words: &[String], variables: &[(&str, &Path)]) -> Result<String, String> {
@@ -225,7 +237,7 @@ mod tests {
     fn an_object_is_linked_alone_where_zig_said_that_it_did() {
         let link = |said: &str| {
             let words = ["zig", "build-obj", "a.zig"].map(str::to_owned).to_vec();
-            ZigCall { words, folder: "/p".into(), by_clang: false, said: said.to_owned() }.link()
+            ZigCall { words, folder: "/p".into(), by_clang: None, said: said.to_owned() }.link()
         };
         let told = link("warning: x\nld.lld -r --error-limit=0 -O3 -m elf_x86_64 -o 0.o /c/0_zcu.o\n");
         assert_eq!(told.expect("a link").join(" "), "zig ld.lld -r -O3");
