@@ -130,9 +130,8 @@ impl ZigCalls<'_> {
     /// Compiles a file, and keeps how for its text.
     fn compile(&self, object: &ObjectCall) -> Result<(), BuildFailure> {
         let said = self.run(Stage::Compile, &format!("compile {}", object.file), &object.words)?.stderr;
-        // clang inside zig names objects like their sources.
-        let source = object.words.last().filter(|_| !is_zig(&object.file)).map(Path::new);
-        let by_clang = source.map(|source| format!("{}.o", source.file_stem().unwrap_or_default().display()));
+        let name = object.object.file_name().filter(|_| !is_zig(&object.file));
+        let by_clang = name.map(|name| name.to_string_lossy().into_owned());
         self.keep(
             ZigCall { words: object.words.clone(), folder: self.folder.clone(), by_clang, said },
             &object.object,
@@ -152,14 +151,15 @@ impl ZigCalls<'_> {
         let Some(words) = calls.into_iter().find(|words| named(words) == name.to_str()) else {
             return Ok(());
         };
-        for object in link.iter().filter(|word| word.ends_with(".o")).map(Path::new) {
+        // What lies below its folder zig tells from there.
+        for object in link.iter().filter(|word| word.ends_with(".o")).map(|word| self.folder.join(word)) {
             if object.starts_with(self.cache()) {
                 let name = object.file_name().unwrap_or_default().to_string_lossy();
                 let by_clang = (!name.ends_with(OWN_OBJECT)).then(|| name.into_owned());
                 let said = String::new();
                 self.keep(
                     ZigCall { words: words.clone(), folder: self.folder.clone(), by_clang, said },
-                    object,
+                    &object,
                 )?;
             }
         }
@@ -379,11 +379,15 @@ fn build_options(flags: &[String]) -> Vec<String> {
     words
 }
 
-/// The calls that compile a program which `zig build` tells, as their words.
+/// The calls that compile a program which `zig build` tells, as their words. What zig calls itself there need not be how it was
+/// called.
 fn told_compilations(said: &str, zig: &Path, folder: &Path) -> Vec<Vec<String>> {
     let zig = zig.display().to_string();
-    let told = said.lines().filter_map(|line| line.strip_prefix(&zig)?.strip_prefix(" build-exe "));
-    told.map(|words| {
+    let told = said
+        .lines()
+        .filter_map(|line| line.split_once(" build-exe "))
+        .filter(|(own, _)| own.starts_with('/'));
+    told.map(|(_, words)| {
         let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty() && *word != SERVES).collect();
         [&[zig.clone(), "build-exe".to_owned()], &*whole_paths(&words, folder)].concat()
     })
@@ -493,8 +497,8 @@ mod tests {
     #[test]
     fn calls_that_compile_are_read_from_what_a_build_tells() {
         let said = "/z/zig build-exe -OReleaseFast -Mroot=a.zig --name bench --listen=-\ninstall -C a b\n/z/zig build-lib x.zig\n";
-        let told = told_compilations(said, Path::new("/z/zig"), Path::new("/"));
-        assert_eq!(told, [split("/z/zig build-exe -OReleaseFast -Mroot=a.zig --name bench")]);
+        let told = told_compilations(said, Path::new("/bin/zig"), Path::new("/"));
+        assert_eq!(told, [split("/bin/zig build-exe -OReleaseFast -Mroot=a.zig --name bench")]);
         assert_eq!(named(&told[0]), Some("bench"));
     }
 

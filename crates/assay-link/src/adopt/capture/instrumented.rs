@@ -165,7 +165,7 @@ impl CapturedLink {
             let names: Vec<String> = unknown.into_iter().collect();
             notes.push(format!(
                 "Without records, as this build did not assemble them (compiled before: build from clean; or a shared library, \
-                 or in another language than C, C++ and Rust): {}.",
+                 or in another language than C, C++, Rust and Zig): {}.",
                 names.join(", ")
             ));
         }

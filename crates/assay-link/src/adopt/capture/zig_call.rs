@@ -7,7 +7,7 @@
 //! zig has compiled by clang is compiled again with an empty cache, where clang tells its command (`clang`).
 //! Whether an object is that of its text is compared (`pairs`).
 //! Limits: zig must tell the features of the processor, which decide over padding, as 0.15 does with
-//! `--verbose-llvm-cpu-features`. Checked: `crates/assay/tests/instrument/zig.rs`.
+//! `--verbose-llvm-cpu-features`. Checked: `crates/assay/tests/programs/zig.rs`.
 
 use super::assembler::texts;
 use super::clang::{self, ClangCall};
@@ -62,7 +62,7 @@ pub struct ZigCall {
     pub words: Vec<String>,
     /// Where it runs.
     pub folder: PathBuf,
-    /// What clang inside zig calls the object, if it compiled it: as its source in C or C++.
+    /// The object's name, if clang inside zig compiled it, of C or C++.
     pub by_clang: Option<String>,
     /// All that zig said, told to tell its links (`--verbose-link`).
     pub said: String,
