@@ -102,6 +102,9 @@ impl ZigCall {
     /// # Errors
     /// Why zig does not say, as part of a sentence.
     pub fn text(&self, scratch: &Path) -> Result<ZigText, String> {
+        if self.words.iter().any(|word| word.contains("-musl")) {
+            return Err("the log begins ahead of all constructors, which musl cannot (.preinit_array)".into());
+        }
         let _ = fs::remove_dir_all(scratch);
         fs::create_dir_all(scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
         let told = match &self.by_clang {
