@@ -2,8 +2,8 @@
 //!
 //! Each file becomes an object with a section for each function, assay.h another one; zig links them once and tells how
 //! (`--verbose-link`). That link is made again with zig's own lld (`zig ld.lld`) under the eyes of `adopt::capture`, so a placement
-//! is one call of a linker. No compiler but zig is needed. `zig build` tells its links in the same way; those of what is up to
-//! date are remembered beside its cache.
+//! is one call of a linker. How each object was compiled is kept for its text, so that it can have records. No compiler but zig is
+//! needed. `zig build` tells its links in the same way; those of what is up to date are remembered beside its cache.
 //! Limits: zig tells words without quotes, so a path with a blank is put together again by looking for it; zig's own linker, which
 //! Debug takes unless it is told otherwise, gives functions no order and is refused by name. Tried with zig 0.15.2, 0.16.0 and
 //! 0.17.1.

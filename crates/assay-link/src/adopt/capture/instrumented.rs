@@ -1,7 +1,7 @@
 //! A captured link made again with records of its branches, and with the table of its sites alone.
 //!
-//! Method: each object whose text was recorded (`assembler`), or is known to rustc (`units`), clang or zig, is replaced by its pair (`pairs`), in
-//! archives too. The link with tables must give the measured program's code byte for byte, so that what the other one logs is
+//! Method: each object whose text was recorded (`assembler`), or is known to rustc (`units`), clang or zig, is replaced by its pair
+//! (`pairs`), in archives too. The link with tables must give the measured program's code byte for byte, so that what the other one logs is
 //! said of that program. What has no text stays as it is; what it does is not seen, and that is said.
 
 use super::assembler::{self, PAIRS_VARIABLE, RecordedText, SCOPE_VARIABLE, SIDE_VARIABLE};

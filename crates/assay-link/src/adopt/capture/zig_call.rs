@@ -7,7 +7,7 @@
 //! zig has compiled by clang is compiled again with an empty cache, where clang tells its command (`clang`).
 //! Whether an object is that of its text is compared (`pairs`).
 //! Limits: zig must tell the features of the processor, which decide over padding, as 0.15 does with
-//! `--verbose-llvm-cpu-features`. Checked: `crates/assay/tests/programs/zig.rs`.
+//! `--verbose-llvm-cpu-features`; not for musl. Checked: `crates/assay/tests/programs/zig.rs`.
 
 use super::assembler::texts;
 use super::clang::{self, ClangCall};
