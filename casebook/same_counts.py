@@ -13,6 +13,7 @@ could not execute, as it has no AVX-512: what it counts there is of another buil
 
 import argparse
 import collections
+import hashlib
 import json
 import os
 import pathlib
@@ -34,6 +35,14 @@ def experiments():
     return [str(file.relative_to(CASEBOOK)) for file in found if re.search(r"^\[\[?variant", file.read_text(encoding="utf-8"), re.M)]
 
 
+def loaded(hash, folder):
+    """What a program is but for symbols and debug information: zig names another folder there each time it compiles."""
+    stripped = folder / "stripped"
+    program = folder / "store" / "artifacts" / f"{hash[:20]}.elf"
+    subprocess.run(["objcopy", "--strip-all", str(program), str(stripped)], check=True)
+    return hashlib.sha256(stripped.read_bytes()).hexdigest()
+
+
 def counted(file, source, folder):
     """What is counted of each cell, from `source`, and reasons why others are not."""
     assay = os.environ.get("ASSAY", str(TOP / "target/release/assay"))
@@ -51,7 +60,9 @@ def counted(file, source, folder):
     rows = sqlite3.connect(ledger).execute(
         "SELECT executed, variant, input, walk, source, note, units, instructions, branches, conditional, misses FROM count"
     )
-    return {row[:4]: row[4:] for row in rows}, collections.Counter(filter(None, reasons))
+    rows = rows.fetchall()
+    programs = {hash: loaded(hash, folder) for hash in {row[0] for row in rows}}
+    return {(programs[row[0]], *row[1:4]): row[4:] for row in rows}, collections.Counter(filter(None, reasons))
 
 
 def compare(file):

@@ -8,7 +8,7 @@
 //! cargo is given a wrapper for rustc, as rustc's driver passes `COMPILER_PATH` over (`rust.rs`); zig,
 //! which has its linker inside, a stand-in of its own (`zig.rs`). cargo also starts benchmarks through us (`runner.rs`).
 //! A link is also made again with records of its branches (`instrumented`), from the texts that assemblers were given (`assembler`)
-//! or that rustc (`units`), clang (`clang`) and LLVM in a linker (`bitcode`) write when they are called again.
+//! or that rustc (`units`), clang (`clang`), zig (`zig_call`) and LLVM in a linker (`bitcode`) write when they are called again.
 //! Limits: a linker that the build names by path is not seen; a link with a linker script of its own is repeated but not
 //! placed. Checked: every kind of link is captured, repeated to the same code, and moved as asked
 //! (`crates/assay/tests/capture.rs`); what it costs is measured in `bench/capture`.
@@ -40,6 +40,7 @@ mod started;
 mod units;
 mod words;
 mod zig;
+mod zig_call;
 
 pub use builds::{BuildAsked, CapturedBuild, TextsAsked, build};
 pub use failure::{BuildError, FailedBuild, NothingCaptured, ReplayError};
@@ -49,7 +50,7 @@ pub use link::{CapturedLink, Repeated, Replayed};
 pub use program::PlacementLimit;
 pub use stand_in::stand_in;
 pub use started::{StartedProgram, started};
-pub use zig::WITHOUT_RECORDS as ZIG_WITHOUT_RECORDS;
+pub use zig_call::ZigCall;
 
 /// The variable by which a build tells stand-ins where to record.
 const VARIABLE: &str = "ASSAY_CAPTURE";

@@ -31,8 +31,6 @@ pub struct CapturedProgram {
     link: CapturedLink,
     /// The folder of the stand-in for assemblers.
     assemblers: PathBuf,
-    /// Why no program of this kind of build is instrumented.
-    without_records: Option<&'static str>,
     command: Vec<String>,
     /// The functions that the build compiled; not known where the link optimises.
     own: Option<BTreeSet<String>>,
@@ -67,17 +65,8 @@ impl CapturedProgram {
         let repeated = link.is_reproducible(&replays).map_err(|error| asked.failure(error))?;
         warnings.extend(repeated.limit(&link.output).map(|limit| format!("{described}: {limit}")));
         let own = link.own_functions().map_err(|error| asked.failure(error))?;
-        let mut program = Self {
-            warnings,
-            link,
-            assemblers,
-            without_records: asked.without_records(),
-            command: vec![command],
-            own,
-            described,
-            replays,
-            as_built,
-        };
+        let mut program =
+            Self { warnings, link, assemblers, command: vec![command], own, described, replays, as_built };
         // Whether it can be placed, and what of it cannot, is known once it was.
         let placed = program.replay(Link::Placed { shuffle: 0, phase_bytes: 0 })?;
         let limits = placed.limits.iter().map(|limit| format!("{}: {limit}", program.described));
@@ -93,12 +82,11 @@ impl CapturedProgram {
         cleared: &mut Cleared,
         said: &dyn Fn(&str),
     ) -> Result<Built, BuildFailure> {
-        let mut build = BuildAsked::new(&order.command, &order.folder, &asked.store.join("links"))
+        let mut build = BuildAsked::new(&order.command, &order.folder, &asked.links())
             .map_err(|error| asked.failure(error))?;
         build.environment = order.environment;
         build.sections = asked.is_of_c();
-        build.texts =
-            if asked.without_records().is_some() { TextsAsked::None } else { TextsAsked::Unchanged };
+        build.texts = TextsAsked::Unchanged;
         // What was compiled before this time, or else before the run itself, is not of this build.
         let run = |since: Option<i64>| {
             let built = capture::build(&build, said).map_err(|error| match order.wanted.missing() {
@@ -160,9 +148,6 @@ impl CapturedProgram {
     /// # Errors
     /// Why it cannot be instrumented, as part of a sentence.
     pub fn instrument(&self, measured: &Artifact) -> Result<LoggingProgram, String> {
-        if let Some(why) = self.without_records {
-            return Err(why.to_owned());
-        }
         let asked = InstrumentAsked {
             measured: &measured.path,
             scope: Scope::Regions,

@@ -2,7 +2,7 @@
 
 use super::aside::Cleared;
 use super::{cargo, cmake, zig};
-use crate::adopt::capture::{CapturedLink, ZIG_WITHOUT_RECORDS};
+use crate::adopt::capture::CapturedLink;
 use crate::build::text::quote;
 use crate::build::{BuildFailure, Compiler, CompilerFamily, Stage};
 use assay_pure::experiment::spec::{FlagSet, OwnBuild};
@@ -33,6 +33,11 @@ impl OwnAsked<'_> {
     /// "rustc-1.95 with flags release".
     pub fn described(&self) -> String {
         format!("{} with flags {}", self.compiler.name, self.flags.name)
+    }
+
+    /// Where its links are kept.
+    pub fn links(&self) -> PathBuf {
+        self.store.join("links")
     }
 
     /// A folder of the store for this build alone, made if it is missing, the same from campaign to campaign.
@@ -71,14 +76,6 @@ impl OwnAsked<'_> {
     /// Whether gcc or clang compile it, as far as the kind of build tells.
     pub fn is_of_c(&self) -> bool {
         matches!(self.build, OwnBuild::Cmake { .. } | OwnBuild::Command { .. })
-    }
-
-    /// Why no program of this kind of build is instrumented, as a part of a sentence; nothing where it may be.
-    pub fn without_records(&self) -> Option<&'static str> {
-        match self.build {
-            OwnBuild::Cargo { .. } | OwnBuild::Cmake { .. } | OwnBuild::Command { .. } => None,
-            OwnBuild::Zig { .. } | OwnBuild::ZigBuild { .. } => Some(ZIG_WITHOUT_RECORDS),
-        }
     }
 
     /// Flags or a compiler are asked for that the build itself does not look after: cargo and CMake have folders of ours for each.

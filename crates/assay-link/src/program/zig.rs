@@ -2,13 +2,14 @@
 //!
 //! Each file becomes an object with a section for each function, assay.h another one; zig links them once and tells how
 //! (`--verbose-link`). That link is made again with zig's own lld (`zig ld.lld`) under the eyes of `adopt::capture`, so a placement
-//! is one call of a linker. No compiler but zig is needed. `zig build` tells its links in the same way; those of what is up to
-//! date are remembered beside its cache.
+//! is one call of a linker. How each object was compiled is kept for its text, so that it can have records. No compiler but zig is
+//! needed. `zig build` tells its links in the same way; those of what is up to date are remembered beside its cache.
 //! Limits: zig tells words without quotes, so a path with a blank is put together again by looking for it; zig's own linker, which
 //! Debug takes unless it is told otherwise, gives functions no order and is refused by name. Tried with zig 0.15.2, 0.16.0 and
 //! 0.17.1.
 
 use super::own::{OwnAsked, OwnOrder, Wanted};
+use crate::adopt::capture::ZigCall;
 use crate::build::text::{command_line, quote};
 use crate::build::{self, BuildFailure, Stage, command, in_pairs};
 use assay_pure::inputs::{digest, short_digest};
@@ -29,11 +30,15 @@ pub const HARNESS: &[(&str, &str)] = &[
 const ROOT: (&str, &str) = ("root.zig", include_str!("../../../../harness/zig/root.zig"));
 
 /// What each object is compiled with, ahead of the flags that are asked for: functions need names and sections.
-const OBJECT: [&str; 4] = ["-fno-strip", "-ffunction-sections", "-fllvm", "-lc"];
+const OBJECT: [&str; 5] = ["-fno-strip", "-ffunction-sections", "-fllvm", "-lc", "--verbose-link"];
 /// The mode where no flag names one.
 const USUAL_MODE: &str = "-OReleaseFast";
 /// What a line that tells a link begins with.
 const LLD: &str = "ld.lld ";
+/// What `zig build` has compilers do besides: wait for further orders.
+const SERVES: &str = "--listen=-";
+/// How the names end of objects that zig does not have compiled by clang.
+const OWN_OBJECT: &str = "_zcu.o";
 
 /// The order of a program from files.
 ///
@@ -43,19 +48,15 @@ pub fn order(asked: &OwnAsked<'_>, files: &[String]) -> Result<OwnOrder, BuildFa
     let folder = canonical(asked, asked.folder)?;
     let zig = ZigCalls { asked, place: asked.place("zig", &folder)?, harness: harness(asked)?, folder };
     let flags = with_mode(words_of(&asked.flags.flags));
-    let mut jobs: Vec<(String, Vec<String>)> =
+    let mut objects: Vec<ObjectCall> =
         files.iter().enumerate().map(|(number, file)| zig.object(number, file, &flags)).collect();
-    jobs.push(zig.harness_object(&flags));
-    let compiled = in_pairs(
-        &jobs.iter().collect::<Vec<_>>(),
-        |(file, words)| zig.run(Stage::Compile, &format!("compile {file}"), words),
-        &|_, _| {},
-    );
-    compiled.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let linked = zig.link(jobs.len() - 1, &flags);
+    objects.push(zig.harness_object(&flags));
+    let compiled = in_pairs(&objects.iter().collect::<Vec<_>>(), |object| zig.compile(object), &|_, _| {});
+    compiled.into_iter().collect::<Result<Vec<()>, _>>()?;
+    let linked = zig.link(&objects, &flags);
     let said = zig.run(Stage::Link, "link the program", &linked)?.stderr;
     let words = told_links(&said, &zig.folder).pop().ok_or_else(|| zig.untold(&said))?;
-    let before = jobs.into_iter().map(|(_, words)| words).chain([linked]);
+    let before = objects.into_iter().map(|object| object.words).chain([linked]);
     zig.relinked(words, before.map(|words| command_line(&words)).collect())
 }
 
@@ -80,6 +81,7 @@ pub fn order_of_build(
         let program = zig.installed(bin)?;
         if let Some(link) = remembered.iter().rev().find(|link| zig.makes(link, &program)).cloned() {
             remember(&zig.place, &remembered).map_err(|error| asked.failure(error))?;
+            zig.keep_told(&text, &link)?;
             return zig.relinked(link, vec![command_line(&words)]);
         }
         // What is up to date is not linked again, and nobody was told how it was: its cache is put away once.
@@ -88,6 +90,20 @@ pub fn order_of_build(
         }
     }
     unreachable!("the second round returns")
+}
+
+/// The call that compiles one file.
+struct ObjectCall {
+    file: String,
+    words: Vec<String>,
+    object: PathBuf,
+}
+
+impl ObjectCall {
+    fn new(mut words: Vec<String>, file: &str, object: PathBuf) -> ObjectCall {
+        words.push(format!("-femit-bin={}", object.display()));
+        ObjectCall { file: file.to_owned(), words, object }
+    }
 }
 
 /// Zig, called for one program.
@@ -111,58 +127,90 @@ impl ZigCalls<'_> {
         vec![zig, verb.into(), "--cache-dir".into(), self.cache().display().to_string()]
     }
 
-    fn object_path(&self, number: usize) -> String {
-        self.place.join(format!("{number}.o")).display().to_string()
+    /// Compiles a file, and keeps how for its text.
+    fn compile(&self, object: &ObjectCall) -> Result<(), BuildFailure> {
+        let said = self.run(Stage::Compile, &format!("compile {}", object.file), &object.words)?.stderr;
+        let name = object.object.file_name().filter(|_| !is_zig(&object.file));
+        let by_clang = name.map(|name| name.to_string_lossy().into_owned());
+        self.keep(
+            ZigCall { words: object.words.clone(), folder: self.folder.clone(), by_clang, said },
+            &object.object,
+        )
     }
 
-    /// A file's name and the call that compiles it.
-    fn object(&self, number: usize, file: &str, flags: &[String]) -> (String, Vec<String>) {
+    /// Keeps how an object was compiled, for its text.
+    fn keep(&self, call: ZigCall, object: &Path) -> Result<(), BuildFailure> {
+        let kept = call.keep(&self.asked.links(), object);
+        kept.map_err(|error| self.asked.failure(format!("{}: {error}", object.display())))
+    }
+
+    /// Keeps how the objects of a link were compiled, by the call that `zig build` tells of the program.
+    fn keep_told(&self, said: &str, link: &[String]) -> Result<(), BuildFailure> {
+        let name = output_of(link).and_then(|at| Path::new(&link[at]).file_name()).unwrap_or_default();
+        let calls = told_compilations(said, &self.asked.compiler.path, &self.folder);
+        let Some(words) = calls.into_iter().find(|words| named(words) == name.to_str()) else {
+            return Ok(());
+        };
+        // What lies below its folder zig tells from there.
+        for object in link.iter().filter(|word| word.ends_with(".o")).map(|word| self.folder.join(word)) {
+            if object.starts_with(self.cache()) {
+                let name = object.file_name().unwrap_or_default().to_string_lossy();
+                let by_clang = (!name.ends_with(OWN_OBJECT)).then(|| name.into_owned());
+                let said = String::new();
+                self.keep(
+                    ZigCall { words: words.clone(), folder: self.folder.clone(), by_clang, said },
+                    &object,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The call that compiles a file.
+    fn object(&self, number: usize, file: &str, flags: &[String]) -> ObjectCall {
         let mut words = self.words("build-obj");
         words.extend(OBJECT.map(str::to_owned));
         words.extend(flags.iter().cloned());
         words.extend(["--name".into(), format!("{number}")]);
-        words.push(format!("-femit-bin={}", self.object_path(number)));
         let of = |name: &str| self.harness.join(name).display().to_string();
-        if file.ends_with(".zig") {
+        if is_zig(file) {
             words.extend(["--dep".into(), "program".into(), format!("-Mroot={}", of("root.zig"))]);
             words.extend(["--dep".into(), "assay".into(), format!("-Mprogram={file}")]);
             words.push(format!("-Massay={}", of("assay.zig")));
         } else {
             words.extend([format!("-I{}", self.asked.include.display()), file.to_owned()]);
         }
-        (file.to_owned(), words)
+        ObjectCall::new(words, file, self.place.join(format!("{number}.o")))
     }
 
     /// assay.h, compiled in one way whatever is asked for, but for the machine; for the least of its processors, as the emulator
     /// does not know all instructions of the newest.
-    fn harness_object(&self, flags: &[String]) -> (String, Vec<String>) {
+    fn harness_object(&self, flags: &[String]) -> ObjectCall {
         let mut words = self.words("build-obj");
         words.extend(OBJECT.map(str::to_owned));
         words.push(USUAL_MODE.into());
         words.extend(target(flags));
         words.push("-mcpu=baseline".into());
         words.extend(["--name".into(), "assay".into()]);
-        words.push(format!("-femit-bin={}", self.place.join("assay.o").display()));
         words.push(format!("-I{}", self.asked.include.display()));
         words.push(self.harness.join("assay.c").display().to_string());
-        ("assay.h".into(), words)
+        ObjectCall::new(words, "assay.h", self.place.join("assay.o"))
     }
 
-    fn link(&self, objects: usize, flags: &[String]) -> Vec<String> {
+    fn link(&self, objects: &[ObjectCall], flags: &[String]) -> Vec<String> {
         let mut words = self.words("build-exe");
         words.extend(["-fno-strip", "-lc", "--verbose-link"].map(str::to_owned));
         words.extend(flags.iter().cloned());
         words.extend(["--name".into(), "program".into()]);
         words.push(format!("-femit-bin={}", self.place.join("linked").display()));
-        words.extend((0..objects).map(|number| self.object_path(number)));
-        words.push(self.place.join("assay.o").display().to_string());
+        words.extend(objects.iter().map(|object| object.object.display().to_string()));
         words
     }
 
     fn build_words(&self) -> Vec<String> {
         let mut words = self.words("build");
         words.extend(["--prefix".into(), self.place.join("out").display().to_string()]);
-        words.push("--verbose-link".into());
+        words.extend(["--verbose", "--verbose-link"].map(str::to_owned));
         words.extend(build_options(&words_of(&self.asked.flags.flags)));
         words
     }
@@ -242,6 +290,10 @@ impl ZigCalls<'_> {
         };
         self.asked.failure(why)
     }
+}
+
+fn is_zig(file: &str) -> bool {
+    file.ends_with(".zig")
 }
 
 fn canonical(asked: &OwnAsked<'_>, folder: &Path) -> Result<PathBuf, BuildFailure> {
@@ -325,6 +377,27 @@ fn build_options(flags: &[String]) -> Vec<String> {
         words.push("--release=fast".into());
     }
     words
+}
+
+/// The calls that compile a program which `zig build` tells, as their words. What zig calls itself there need not be how it was
+/// called.
+fn told_compilations(said: &str, zig: &Path, folder: &Path) -> Vec<Vec<String>> {
+    let zig = zig.display().to_string();
+    let told = said
+        .lines()
+        .filter_map(|line| line.split_once(" build-exe "))
+        .filter(|(own, _)| own.starts_with('/'));
+    told.map(|(_, words)| {
+        let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty() && *word != SERVES).collect();
+        [&[zig.clone(), "build-exe".to_owned()], &*whole_paths(&words, folder)].concat()
+    })
+    .collect()
+}
+
+/// What a call says that its program is called.
+fn named(words: &[String]) -> Option<&str> {
+    let at = words.iter().position(|word| word == "--name")?;
+    words.get(at + 1).map(String::as_str)
 }
 
 /// The links by lld that zig tells, as their words, which follow `ld.lld`.
@@ -419,6 +492,14 @@ mod tests {
         let links = told_links(said, Path::new("/"));
         assert_eq!(links, [split("--error-limit=0 -o cache/o/1/bench crt1.o cache/o/1/bench_zcu.o -lc")]);
         assert_eq!(links[0][output_of(&links[0]).expect("an output")], "cache/o/1/bench");
+    }
+
+    #[test]
+    fn calls_that_compile_are_read_from_what_a_build_tells() {
+        let said = "/z/zig build-exe -OReleaseFast -Mroot=a.zig --name bench --listen=-\ninstall -C a b\n/z/zig build-lib x.zig\n";
+        let told = told_compilations(said, Path::new("/bin/zig"), Path::new("/"));
+        assert_eq!(told, [split("/bin/zig build-exe -OReleaseFast -Mroot=a.zig --name bench")]);
+        assert_eq!(named(&told[0]), Some("bench"));
     }
 
     #[test]

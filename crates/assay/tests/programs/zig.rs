@@ -3,6 +3,7 @@
 use super::{Copied, page_of};
 use crate::trace_fixtures;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::process::{Command, Output};
 
 /// The command that is zig; none where there is none.
@@ -76,6 +77,92 @@ fn what_is_compiled_for_a_processor_that_the_emulator_is_not_is_counted_in_anoth
         let executed = &cell["per_unit"]["instructions"]["value"];
         assert!(executed.as_f64().is_some_and(|executed| executed > 0.1), "{cell}");
     }
+}
+
+/// The fixture in this mode with counted events, a variant in C beside its own and one that the C library copies for.
+fn counted_project(mode: &str) -> Copied {
+    let project = Copied::from_fixture("zig");
+    project.place_once();
+    let events = "events = [\"instructions\", \"branches\", \"branch-misses\"]\nunit = ";
+    project.edit("experiment.toml", "unit = ", events);
+    project.edit("experiment.toml", "\"fresh\"]", "\"fresh\", \"in_c\", \"copies\"]");
+    // No AVX-512: the emulator does not execute it.
+    let flags = format!("[flags]\nset = [\"-O{mode}\", \"-mcpu=x86_64_v3\"]\n\n[inputs.bytes]");
+    project.edit("experiment.toml", "[inputs.bytes]", &flags);
+    project.edit("experiment.toml", "units = 10_000", "units = 1_000");
+    let variants = "extern fn digest_in_c(data: [*]const u8, size: usize) u64;\n\
+                    fn digestInC(data: []const u8) u64 {\n    return digest_in_c(data.ptr, data.len);\n}\n\
+                    var room: [65536]u8 = undefined;\n\
+                    fn digestOfCopy(data: []const u8) u64 {\n    @memcpy(room[0..data.len], data);\n    \
+                    return digestLoop(room[0..data.len]);\n}\n\ncomptime {\n    \
+                    assay.variant(\"in_c\", digestInC);\n    assay.variant(\"copies\", digestOfCopy);";
+    project.edit("bench.zig", "comptime {", variants);
+    let in_c = "unsigned long digest_in_c(const unsigned char *data, unsigned long size)\n{\n    unsigned long digest = 0;\n    \
+                for (unsigned long at = 0; at < size; at++) digest = digest * 31 + data[at];\n    return digest;\n}\n";
+    std::fs::write(project.place().join("digest.c"), in_c).expect("written");
+    project
+}
+
+/// What each variant counts, and the reason of those that `source` does not count.
+fn counted(project: &Copied, zig: &str, source: &str) -> BTreeMap<String, Result<Value, String>> {
+    trace_fixtures::plugin();
+    let mut command = project.command();
+    command.args(["--source", source, "--predictor", "always-taken,bimodal,gshare,ittage,return-stack-16"]);
+    let output = command.env("ZIG", zig).output().expect("assay starts");
+    let said = [output.stderr, output.stdout].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
+    let page = page_of(&project.place());
+    assert_eq!(page["failures"], json!([]), "{}", page["answer"]);
+    let of = |cell: &Value| {
+        let variant = cell["variant"].as_str().expect("a name").to_owned();
+        let figures = &cell["per_unit"];
+        let counts = json!([
+            figures["instructions"]["value"],
+            figures["branches"]["value"],
+            figures["branch-misses"]["by_predictor"]
+        ]);
+        let told = if figures["branches"]["source"] == source {
+            Ok(counts)
+        } else {
+            Err(cell["count_note"].as_str().unwrap_or_else(|| panic!("no reason: {cell}")).to_owned())
+        };
+        (variant, told)
+    };
+    page["cells"].as_array().expect("cells").iter().map(of).collect()
+}
+
+/// All but the variant that calls the C library are counted in an instrumented build, as the emulator counts them.
+fn are_instrumented_as_emulated(project: &Copied, zig: &str) {
+    let (mut instrumented, mut emulated) =
+        (counted(project, zig, "instrumented"), counted(project, zig, "traced"));
+    let copies = instrumented.remove("copies").expect("a cell");
+    assert!(copies.as_ref().is_err_and(|why| why.contains("as that of a library")), "{copies:?}");
+    emulated.remove("copies");
+    assert_eq!(instrumented.len(), 5);
+    assert!(instrumented.values().all(Result::is_ok), "{instrumented:?}");
+    assert_eq!(instrumented, emulated);
+}
+
+#[test]
+fn files_in_zig_and_c_are_counted_in_an_instrumented_build_as_the_emulator_counts_them() {
+    let Some(zig) = zig() else { return };
+    let project = counted_project("ReleaseSafe");
+    project.edit("experiment.toml", "[\"bench.zig\"]", "[\"bench.zig\", \"digest.c\"]");
+    are_instrumented_as_emulated(&project, &zig);
+}
+
+#[test]
+fn a_program_of_a_build_file_is_counted_in_an_instrumented_build_as_the_emulator_counts_it() {
+    let Some(zig) = zig() else { return };
+    let project = counted_project("ReleaseFast");
+    let mut harness = Command::new(env!("CARGO_BIN_EXE_assay"));
+    let written = harness.args(["harness", "zig", "assay"]).current_dir(project.place()).output();
+    assert!(written.expect("assay starts").status.success());
+    project.edit("experiment.toml", "zig = [\"bench.zig\"]", "zig = \"build.zig\"\nbin = \"bench\"");
+    let with_c =
+        "assay.addTo(b, bench);\n    bench.root_module.addCSourceFile(.{ .file = b.path(\"digest.c\") });";
+    project.edit("build.zig", "assay.addTo(b, bench);", with_c);
+    are_instrumented_as_emulated(&project, &zig);
 }
 
 #[test]

@@ -6,8 +6,8 @@
 //! build copies it, in archives too. When a link is made again that optimises (`-flto`), its assembler is called anew: then
 //! ([`PAIRS_VARIABLE`]) the stand-in hands out the object with records instead.
 //! Limits: whatever changes an object afterwards (`strip`, `objcopy`, `ld -r`) makes it unknown; compilers that write objects
-//! themselves call no assembler: rustc (`units`), clang (`clang`) and linkers that generate code (`bitcode`) are asked for their
-//! texts, zig is refused.
+//! themselves call no assembler: rustc (`units`), clang (`clang`), zig (`zig_call`) and linkers that generate code (`bitcode`) are
+//! asked for their texts.
 
 use super::call::CaptureSession;
 use super::pairs::{PairSide, PairText, Pairs};

@@ -21,8 +21,8 @@ use std::process::Command;
 use std::{fs, io};
 
 /// What makes clang log, and where.
-const LOGS: &str = "CC_PRINT_OPTIONS";
-const LOG: &str = "CC_PRINT_OPTIONS_FILE";
+pub const LOGS: &str = "CC_PRINT_OPTIONS";
+pub const LOG: &str = "CC_PRINT_OPTIONS_FILE";
 /// Words behind which clang says where the build runs.
 const FOLDERS: [&str; 2] = ["-fdebug-compilation-dir=", "-fcoverage-compilation-dir="];
 /// Further files that it would write, each with its name in the next word.
@@ -55,11 +55,7 @@ pub fn variables(log: &Path, value: &dyn Fn(&str) -> Option<OsString>) -> Vec<(S
 /// # Errors
 /// They cannot be written.
 pub fn keep(log: &Path, kept: &Path, links: &[CapturedLink]) -> io::Result<()> {
-    let Ok(logged) = fs::read(log) else { return Ok(()) };
-    let mut calls: BTreeMap<PathBuf, ClangCall> = BTreeMap::new();
-    for line in String::from_utf8_lossy(&logged).lines() {
-        calls.extend(ClangCall::read(line));
-    }
+    let Ok(calls) = ClangCall::read_all(log) else { return Ok(()) };
     let texts = texts(kept);
     if !calls.is_empty() {
         fs::create_dir_all(&texts)?;
@@ -86,6 +82,26 @@ impl ClangCall {
     /// The command that made an object, by the hash of its bytes.
     pub fn of(texts: &Path, object: &str) -> Option<ClangCall> {
         serde_json::from_slice(&fs::read(Self::place(texts, object)).ok()?).ok()
+    }
+
+    /// One of a program whose assembler is clang's, told of the processor by its features alone.
+    pub fn with_features(program: &str, folder: &Path, features: &str) -> ClangCall {
+        let words =
+            ["-triple", "x86_64-unknown-linux", "-target-cpu", "generic", "-target-feature", features];
+        ClangCall {
+            program: program.to_owned(),
+            words: words.map(str::to_owned).to_vec(),
+            folder: folder.to_owned(),
+        }
+    }
+
+    /// The commands of a log that made objects, each with its object.
+    ///
+    /// # Errors
+    /// The log cannot be read.
+    pub fn read_all(log: &Path) -> io::Result<BTreeMap<PathBuf, ClangCall>> {
+        let logged = fs::read(log)?;
+        Ok(String::from_utf8_lossy(&logged).lines().filter_map(Self::read).collect())
     }
 
     /// The command of a line of the log, and the object that it made.
@@ -127,8 +143,18 @@ impl ClangCall {
 
     /// Makes an object of a text like it.
     pub fn assemble(&self, source: &Path, object: &Path) -> Result<(), String> {
-        let (source, object) = (source.to_string_lossy(), object.to_string_lossy());
-        let mut told = vec!["-cc1as", "-filetype", "obj"];
+        self.read_text(&["-filetype", "obj"], source, object)
+    }
+
+    /// Makes a text in AT&T's syntax of one in either.
+    pub fn translate(&self, source: &Path, text: &Path) -> Result<(), String> {
+        self.read_text(&["-filetype", "asm", "--output-asm-variant=0"], source, text)
+    }
+
+    fn read_text(&self, how: &[&str], source: &Path, made: &Path) -> Result<(), String> {
+        let (source, made) = (source.to_string_lossy(), made.to_string_lossy());
+        let mut told = vec!["-cc1as"];
+        told.extend(how);
         for (at, word) in self.words.iter().enumerate() {
             match self.words.get(at + 1) {
                 Some(value) if OF_ASSEMBLER.contains(&word.as_str()) => told.extend([word, value.as_str()]),
@@ -136,7 +162,7 @@ impl ClangCall {
                 _ => {}
             }
         }
-        told.extend(["-o", &object, &source]);
+        told.extend(["-o", &made, &source]);
         self.run(&told)
     }
 

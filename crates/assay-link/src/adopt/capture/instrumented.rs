@@ -1,7 +1,7 @@
 //! A captured link made again with records of its branches, and with the table of its sites alone.
 //!
-//! Method: each object whose text was recorded (`assembler`), or is known to rustc (`units`) or clang, is replaced by its pair (`pairs`), in
-//! archives too. The link with tables must give the measured program's code byte for byte, so that what the other one logs is
+//! Method: each object whose text was recorded (`assembler`), or is known to rustc (`units`), clang or zig, is replaced by its pair
+//! (`pairs`), in archives too. The link with tables must give the measured program's code byte for byte, so that what the other one logs is
 //! said of that program. What has no text stays as it is; what it does is not seen, and that is said.
 
 use super::assembler::{self, PAIRS_VARIABLE, RecordedText, SCOPE_VARIABLE, SIDE_VARIABLE};
@@ -9,9 +9,11 @@ use super::bitcode::LateCode;
 use super::clang::ClangCall;
 use super::link::{CapturedLink, Words};
 use super::pairs::{Pair, PairSide, PairText, Pairs};
+use super::run::run;
 use super::units::{UnitFound, UnitTexts};
 use super::words::{self, PartRole};
 use super::zig;
+use super::zig_call::ZigCall;
 use crate::build::{LoggingProgram, Scope, WRAPPED, program_side};
 use assay_linux::tied::with_the_lab;
 use assay_pure::inputs::{digest, short_digest};
@@ -61,6 +63,8 @@ struct Texts {
     pairs: Pairs,
     /// What LLVM generates in this link.
     late: Option<LateCode>,
+    /// What compiles the program's side of the log: who compiled the program, if that is known and need not be anywhere else.
+    driver: Vec<String>,
     /// For what is written meanwhile.
     scratch: PathBuf,
 }
@@ -88,6 +92,7 @@ impl CapturedLink {
             late: LateCode::of(self, &folder, &pairs)?,
             pairs,
             recorded: assembler::texts(&kept),
+            driver: vec!["cc".to_owned()],
             units: UnitTexts::new(&kept, folder.join("units")),
             scratch: folder.join("text"),
         };
@@ -98,8 +103,7 @@ impl CapturedLink {
         if let (Some(why), Scope::Regions) = (&undivided, asked.scope) {
             return Err(why.clone());
         }
-        let late = texts.late.as_ref();
-        let made = |side| self.link_side(side, &replacements, late, asked, &folder);
+        let made = |side| self.link_side(side, &replacements, &texts, asked, &folder);
         let (marked, logging) = (made(PairSide::Marked)?, made(PairSide::Logging)?);
         let units = undivided.iter().chain(texts.units.notes());
         notes.extend(units.map(|why| format!("Without records: {why}.")));
@@ -161,7 +165,7 @@ impl CapturedLink {
             let names: Vec<String> = unknown.into_iter().collect();
             notes.push(format!(
                 "Without records, as this build did not assemble them (compiled before: build from clean; or a shared library, \
-                 or in another language than C, C++ and Rust): {}.",
+                 or in another language than C, C++, Rust and Zig): {}.",
                 names.join(", ")
             ));
         }
@@ -182,7 +186,7 @@ impl CapturedLink {
         &self,
         side: PairSide,
         replacements: &[Replacement],
-        late: Option<&LateCode>,
+        texts: &Texts,
         asked: &InstrumentAsked<'_>,
         folder: &Path,
     ) -> Result<PathBuf, String> {
@@ -199,13 +203,13 @@ impl CapturedLink {
             };
             self.replace(&mut words, replacement.input, file);
         }
-        if let Some(late) = late {
+        if let Some(late) = &texts.late {
             let objects = late.objects.iter().map(|pair| pair.side(side).to_string_lossy().into_owned());
             let at = self.place_of_late_code(&words, late);
             words.own.splice(at..at, objects);
         }
         if side == PairSide::Logging {
-            let own = compiled_side(folder, asked.scope)?;
+            let own = compiled_side(&texts.driver, folder, asked.scope)?;
             let first = self.parts().first(PartRole::Input).map_or(words.own.len(), |part| part.word);
             words.own.insert(first, own.to_string_lossy().into_owned());
             words.ahead.extend(WRAPPED.map(|name| format!("--wrap={name}")));
@@ -221,18 +225,15 @@ impl CapturedLink {
     }
 }
 
-/// The program's side of the log, compiled by who compiled the program, if that is known.
-fn compiled_side(folder: &Path, scope: Scope) -> Result<PathBuf, String> {
+/// The program's side of the log, compiled by this driver.
+fn compiled_side(driver: &[String], folder: &Path, scope: Scope) -> Result<PathBuf, String> {
     let (source, object) = (folder.join("program.c"), folder.join("program.o"));
     fs::write(&source, program_side(scope)).map_err(|error| format!("{}: {error}", source.display()))?;
-    let mut command = Command::new("cc");
+    let mut command = Command::new(&driver[0]);
     let flags =
         ["-O2", "-fPIE", "-std=gnu11", "-mgeneral-regs-only", "-fno-stack-protector", "-fno-lto", "-c"];
-    with_the_lab(&mut command).args(flags).arg(&source).arg("-o").arg(&object).stdin(Stdio::null());
-    let output = command.output().map_err(|error| format!("cc cannot be started: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("the log does not compile: {}", String::from_utf8_lossy(&output.stderr)));
-    }
+    with_the_lab(&mut command).args(&driver[1..]).args(flags).arg(&source).arg("-o").arg(&object);
+    run(&mut command).map_err(|why| format!("the log does not compile: {why}"))?;
     Ok(object)
 }
 
@@ -266,6 +267,17 @@ impl Texts {
             return match call.text(&self.scratch) {
                 Ok(text) => {
                     let text = PairText { text: &text, object: Some(bytes), assemble: &assemble };
+                    Found::of(self.pairs.of(&identity, &text))
+                }
+                Err(why) => Found::of(self.pairs.refuse(&identity, format!("{name}: {why}"))),
+            };
+        }
+        if let Some(call) = ZigCall::of(&self.recorded, &identity) {
+            self.driver = call.driver();
+            return match call.text(&self.scratch) {
+                Ok(own) => {
+                    let assemble = |source: &Path, object: &Path| own.assemble(source, object);
+                    let text = PairText { text: &own.text, object: Some(bytes), assemble: &assemble };
                     Found::of(self.pairs.of(&identity, &text))
                 }
                 Err(why) => Found::of(self.pairs.refuse(&identity, format!("{name}: {why}"))),

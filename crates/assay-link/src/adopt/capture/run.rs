@@ -7,13 +7,21 @@ use std::process::{Command, Stdio};
 /// # Errors
 /// It cannot be started, or else the first error that it tells.
 pub fn run(command: &mut Command) -> Result<(), String> {
+    said(command).map(drop)
+}
+
+/// The same; what it says beside what it makes.
+///
+/// # Errors
+/// As of [`run`].
+pub fn said(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command.stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("{program} cannot be started: {error}"))?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.success() {
-        return Ok(());
+        return Ok(said);
     }
-    let said = String::from_utf8_lossy(&output.stderr);
     Err(said.lines().find(|line| is_error(line)).unwrap_or("it says nothing").to_owned())
 }
 

@@ -15,9 +15,8 @@ use std::path::Path;
 /// What the stand-in is called.
 pub const NAME: &str = "zig";
 
-/// Why its programs are not instrumented, as a part of a sentence.
-pub const WITHOUT_RECORDS: &str =
-    "zig assembles by itself, and what it writes as a text beside an object is other code";
+/// Why such a link is not made again with records, as a part of a sentence.
+pub const WITHOUT_RECORDS: &str = "zig links it in the call that compiles it, which is not taken apart";
 
 /// Whether a call of zig links a program or library.
 pub fn links(words: &[String]) -> bool {
