@@ -8,12 +8,15 @@
 //! predictor is a file with a [`DirectionPredictor`] or [`TargetPredictor`] and a [`PredictorEntry`] in [`zoo`]'s list.
 
 pub mod bimodal;
+pub mod block;
 pub mod contract;
+pub mod counters;
 mod entry;
 pub mod family;
 pub mod fixed;
 pub mod floor;
 pub mod gshare;
+pub mod histories;
 pub mod ittage;
 pub mod last_target;
 pub mod member;
@@ -30,6 +33,7 @@ pub mod two_level;
 pub mod widest;
 pub mod zoo;
 
+pub use block::{Block, BlockPredictor};
 pub use contract::{DirectionPredictor, TargetPredictor};
 pub use entry::PredictorEntry;
 pub use family::{Parameter, PredictorFamily, expand};

@@ -5,26 +5,30 @@
 //! definition as plainly as can be.
 
 use crate::golden::{STREAMS, StreamHash, golden, golden_bits, stream};
-use assay_predict::predict::bimodal::Bimodal;
-use assay_predict::predict::gshare::{Gshare, Gshare32k};
+use assay_predict::predict::block::BLOCK;
+use assay_predict::predict::gshare::{Gshare, LARGE, SMALL};
 use assay_predict::predict::last_target::LastTarget;
 use assay_predict::predict::perceptron::Perceptron;
 use assay_predict::predict::tournament::Tournament;
 use assay_predict::predict::two_level::TwoLevel;
-use assay_predict::predict::{DirectionPredictor, PredictionKind, Tally, TargetPredictor, Zoo};
+use assay_predict::predict::{Block, BlockPredictor, PredictionKind, Tally, TargetPredictor, Zoo};
 use assay_predict::trace::{Branch, BranchKind};
 use std::collections::HashMap;
 
-/// What a predictor says of each conditional branch.
-fn predictions(predictor: &mut impl DirectionPredictor, stream: &[Branch]) -> Vec<bool> {
-    let mut predictions = Vec::new();
-    for branch in stream {
-        if branch.class().is_conditional() {
-            let predicted = predictor.predict(branch.pc, branch.target);
-            predictor.train(branch, predicted);
-            predictions.push(predicted);
+/// What a predictor says of each conditional branch, in blocks of changing length.
+fn predictions(predictor: &mut impl BlockPredictor, stream: &[Branch]) -> Vec<bool> {
+    let conditional: Vec<&Branch> = stream.iter().filter(|branch| branch.class().is_conditional()).collect();
+    let (mut predictions, mut left) = (Vec::new(), &conditional[..]);
+    for length in [64, 64, 1, 7, 8, 9, 63, 64, 33].into_iter().cycle() {
+        let (these, others) = left.split_at(left.len().min(length));
+        if these.is_empty() {
+            break;
         }
-        predictor.track(branch);
+        left = others;
+        let wrong = predictor.judge(&Block::new(these.iter().map(|branch| (branch.pc, branch.taken()))));
+        let bit = |nth: usize| wrong << nth >> 63 != 0;
+        predictions.extend(these.iter().enumerate().map(|(nth, branch)| branch.taken() != bit(nth)));
+        assert!(wrong.trailing_zeros() as usize >= BLOCK - these.len(), "nothing is wrong behind the last");
     }
     predictions
 }
@@ -34,7 +38,7 @@ fn gshare_32k_makes_the_predictions_of_the_championships_program() {
     for name in STREAMS {
         let stream = stream(name).1;
         let expected = golden(name, "gshare32").expect("golden.csv has it for all streams");
-        let predictions = predictions(&mut Gshare32k::default(), &stream);
+        let predictions = predictions(&mut Gshare::<LARGE>::plain(17, 17), &stream);
         let mut hash = StreamHash::new();
         predictions.iter().for_each(|predicted| hash.take(u64::from(*predicted)));
         assert_eq!(predictions.len() as u64, expected.predicted, "{name}");
@@ -56,11 +60,7 @@ fn short_streams() -> [Vec<Branch>; 2] {
 
 /// Compares a predictor with a rule told of each conditional branch, which answers before it learns.
 #[track_caller]
-fn agrees(
-    mut predictor: impl DirectionPredictor,
-    stream: &[Branch],
-    mut rule: impl FnMut(u64, bool) -> bool,
-) {
+fn agrees(mut predictor: impl BlockPredictor, stream: &[Branch], mut rule: impl FnMut(u64, bool) -> bool) {
     let conditional = stream.iter().filter(|branch| branch.class().is_conditional());
     let found = predictions(&mut predictor, stream);
     let differs =
@@ -112,7 +112,9 @@ fn folded(pc: u64, bits: u32) -> u64 {
 fn bimodal_is_a_counter_per_address() {
     for stream in short_streams() {
         let mut counters = Counters::new(2);
-        agrees(Bimodal::default(), &stream, |pc, taken| counters.ask_and_count(folded(pc, 14), taken));
+        agrees(Gshare::<SMALL>::new(14, 0), &stream, |pc, taken| {
+            counters.ask_and_count(folded(pc, 14), taken)
+        });
     }
 }
 
@@ -120,7 +122,7 @@ fn bimodal_is_a_counter_per_address() {
 fn gshare_is_a_counter_per_address_and_history() {
     for stream in short_streams() {
         let (mut counters, mut history) = (Counters::new(2), String::new());
-        agrees(Gshare::<{ 1 << 16 }, false>::default(), &stream, |pc, taken| {
+        agrees(Gshare::<SMALL>::new(16, 16), &stream, |pc, taken| {
             let predicted = counters.ask_and_count(folded(pc, 16) ^ number(&history), taken);
             remembered(&mut history, taken, 16);
             predicted
@@ -132,7 +134,7 @@ fn gshare_is_a_counter_per_address_and_history() {
 fn a_gshare_of_any_size_remembers_as_many_outcomes_as_it_is_told() {
     let stream = &short_streams()[0];
     let (mut counters, mut history) = (Counters::new(2), String::new());
-    agrees(Gshare::<{ 1 << 12 }, false>::new(5), stream, |pc, taken| {
+    agrees(Gshare::<SMALL>::new(12, 5), stream, |pc, taken| {
         let predicted = counters.ask_and_count(folded(pc, 12) ^ number(&history), taken);
         remembered(&mut history, taken, 5);
         predicted

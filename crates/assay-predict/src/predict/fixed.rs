@@ -3,7 +3,8 @@
 //! Source: J. E. Smith, "A study of branch prediction strategies", ISCA 1981 (strategies 1 and 3).
 //! Checked: by hand below; counts must equal the taken ratio of a stream.
 
-use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
+use super::block::{Block, BlockPredictor};
+use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry, Simulated};
 use crate::trace::Branch;
 
 /// The names of this family.
@@ -20,7 +21,7 @@ pub const ENTRIES: &[PredictorEntry] = &[
         what: "a conditional branch is taken if its target lies before it",
         source: "Smith, ISCA 1981, strategy 3",
         judges: &[PredictionKind::Direction],
-        make: || Box::new(Conditionals(BackwardTaken)),
+        make: || Box::new(Simulated(BackwardTaken)),
     },
 ];
 
@@ -28,17 +29,11 @@ pub const ENTRIES: &[PredictorEntry] = &[
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AlwaysTaken;
 
-impl DirectionPredictor for AlwaysTaken {
-    #[inline]
-    fn predict(&mut self, _: u64, _: u64) -> bool {
-        true
+impl BlockPredictor for AlwaysTaken {
+    #[inline(always)]
+    fn judge(&mut self, block: &Block) -> u64 {
+        block.first_highest(u64::MAX) & !block.taken
     }
-
-    #[inline]
-    fn train(&mut self, _: &Branch, _: bool) {}
-
-    #[inline]
-    fn track(&mut self, _: &Branch) {}
 
     fn storage_bits(&self) -> u64 {
         0
@@ -46,6 +41,8 @@ impl DirectionPredictor for AlwaysTaken {
 }
 
 /// A conditional branch is taken if its target lies before it: loops go on, exceptions are skipped.
+///
+/// Blocks have no targets, so it sees all branches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BackwardTaken;
 
@@ -71,8 +68,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn always_taken_says_so_of_any_branch() {
-        assert!(AlwaysTaken.predict(100, 200) && AlwaysTaken.predict(200, 100) && AlwaysTaken.predict(0, 0));
+    fn always_taken_errs_where_a_branch_is_not() {
+        let wrong =
+            |outcomes: &[bool]| AlwaysTaken.judge(&Block::new(outcomes.iter().map(|taken| (8, *taken))));
+        assert_eq!(wrong(&[true, false, true, true, false]), 0b01001 << 59);
+        assert_eq!((wrong(&[false; 64]), wrong(&[true; 64]), wrong(&[])), (u64::MAX, 0, 0));
     }
 
     #[test]

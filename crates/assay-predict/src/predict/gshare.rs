@@ -5,10 +5,10 @@
 //! the newest lowest.
 //! Checked: `gshare-32k` against the counts and stream hashes of the championship's own program (tests/golden_textbook).
 
-use super::bimodal::{address_bits, counted};
+use super::block::{Block, BlockPredictor};
+use super::counters::TwoBitCounters;
 use super::family::{Configured, Parameter, PredictorFamily};
-use super::{Conditionals, DirectionPredictor, Member, PredictionKind, PredictorEntry};
-use crate::trace::Branch;
+use super::{Conditionals, Member, PredictionKind, PredictorEntry};
 use assay_numbers::words;
 
 /// The names of this family.
@@ -18,14 +18,14 @@ pub const ENTRIES: &[PredictorEntry] = &[
         what: "2^16 two-bit counters by (pc ^ pc >> 2) ^ the last 16 outcomes (16 KB)",
         source: "McFarling, WRL TN-36, 1993",
         judges: &[PredictionKind::Direction],
-        make: || Box::new(Conditionals(Gshare::<{ 1 << 16 }, false>::default())),
+        make: || of_size(16, 16),
     },
     PredictorEntry {
         name: "gshare-32k",
         what: "2^17 two-bit counters by pc ^ the last 17 outcomes (32 KB), exactly as in CBP-2016",
         source: "McFarling, WRL TN-36, 1993; the baseline of CBP-2016",
         judges: &[PredictionKind::Direction],
-        make: || Box::new(Conditionals(Gshare32k::default())),
+        make: || Box::new(Conditionals(Gshare::<LARGE>::plain(17, 17))),
     },
 ];
 
@@ -68,78 +68,70 @@ pub(super) fn kilobytes(bits: u32) -> String {
     words::bytes(2 << bits >> 3)
 }
 
-/// A fresh one with 2^`bits` counters, `bits` within [`SIZES`]; the code of each size knows it. Without a history it is bimodal.
+/// A fresh one with 2^`bits` counters, `bits` within [`SIZES`]. Without a history it is bimodal.
 pub(super) fn of_size(bits: u32, history: u32) -> Box<dyn Member> {
-    macro_rules! sized {
-        ($($size:literal)*) => {
-            match bits {
-                $($size => Box::new(Conditionals(Gshare::<{ 1 << $size }, false>::new(history))),)*
-                _ => unreachable!("2^{bits} counters: the domain was looked up before"),
-            }
-        };
+    if bits <= 16 {
+        Box::new(Conditionals(Gshare::<SMALL>::new(bits, history)))
+    } else {
+        Box::new(Conditionals(Gshare::<LARGE>::new(bits, history)))
     }
-    sized!(4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20)
 }
 
-/// The baseline of the fifth championship.
-pub type Gshare32k = Gshare<{ 1 << 17 }, true>;
+/// Room for the counters of most.
+pub const SMALL: usize = 1 << 16;
+
+/// Room for the counters of any.
+pub const LARGE: usize = 1 << SIZES.1;
 
 /// Two-bit counters by address and history.
-///
-/// `COUNTERS` is a power of two; the history has at most as many outcomes as the index has bits. `PLAIN` takes the address as it
-/// is, else its low bits are folded first, so that instructions of four bytes do not leave three counters of four unused.
 #[derive(Clone, Debug)]
-pub struct Gshare<const COUNTERS: usize, const PLAIN: bool> {
-    counters: Box<[u8; COUNTERS]>,
-    history: usize,
+pub struct Gshare<const ROOM: usize> {
+    counters: TwoBitCounters<ROOM>,
+    /// A bit for each that an index has.
+    index: u32,
+    history: u64,
     /// A bit for each outcome that is remembered.
-    remembered: usize,
+    remembered: u32,
+    /// Bits of the address that are xored to those two places lower, so that instructions of four bytes do not leave three
+    /// counters of four unused.
+    folded: u32,
 }
 
-impl<const COUNTERS: usize, const PLAIN: bool> Default for Gshare<COUNTERS, PLAIN> {
-    fn default() -> Self {
-        Gshare::new(COUNTERS.ilog2())
-    }
-}
-
-impl<const COUNTERS: usize, const PLAIN: bool> Gshare<COUNTERS, PLAIN> {
-    /// One that remembers the last `history` outcomes, at most as many as an index has bits.
-    pub fn new(history: u32) -> Self {
-        const { assert!(COUNTERS.is_power_of_two()) }
-        assert!(history <= COUNTERS.ilog2(), "a history of {history} outcomes for {COUNTERS} counters");
-        // Made where it stays: as an array it would lie on the stack first, where the largest have no room.
-        let counters = vec![2; COUNTERS].into_boxed_slice();
-        let counters = counters.try_into().unwrap_or_else(|_| unreachable!("as many as were made"));
-        Gshare { counters, history: 0, remembered: (1 << history) - 1 }
-    }
-
-    #[inline]
-    fn index(&self, pc: u64) -> usize {
-        let address = if PLAIN { pc as usize } else { address_bits(pc) };
-        (address ^ self.history) % COUNTERS
-    }
-}
-
-impl<const COUNTERS: usize, const PLAIN: bool> DirectionPredictor for Gshare<COUNTERS, PLAIN> {
-    #[inline]
-    fn predict(&mut self, pc: u64, _: u64) -> bool {
-        self.counters[self.index(pc)] >= 2
-    }
-
-    #[inline]
-    fn train(&mut self, branch: &Branch, _: bool) {
-        let counter = &mut self.counters[self.index(branch.pc)];
-        *counter = counted(*counter, branch.taken());
-    }
-
-    #[inline]
-    fn track(&mut self, branch: &Branch) {
-        if branch.class().is_conditional() {
-            self.history = (self.history << 1 | usize::from(branch.taken())) & self.remembered;
+impl<const ROOM: usize> Gshare<ROOM> {
+    /// One with 2^`bits` counters, at most `ROOM`, that remembers the last `history` outcomes, at most `bits`.
+    pub fn new(bits: u32, history: u32) -> Self {
+        assert!(
+            1 << bits <= ROOM && history <= bits,
+            "a history of {history} outcomes for 2^{bits} counters"
+        );
+        let ones = |bits: u32| (1_u32 << bits) - 1;
+        Gshare {
+            counters: TwoBitCounters::default(),
+            index: ones(bits),
+            history: 0,
+            remembered: ones(history),
+            folded: u32::MAX,
         }
     }
 
+    /// One that takes the address as it is.
+    pub fn plain(bits: u32, history: u32) -> Self {
+        Gshare { folded: 0, ..Gshare::new(bits, history) }
+    }
+}
+
+impl<const ROOM: usize> BlockPredictor for Gshare<ROOM> {
+    #[inline(always)]
+    fn judge(&mut self, block: &Block) -> u64 {
+        let mut places = block.histories(self.history, 0);
+        for (place, address) in places.iter_mut().zip(&block.addresses) {
+            *place = (address ^ address >> 2 & self.folded ^ *place & self.remembered) & self.index;
+        }
+        self.history = block.history_after(self.history);
+        block.for_each(|nth, outcome| self.counters.judge(places[nth], outcome))
+    }
+
     fn storage_bits(&self) -> u64 {
-        2 * COUNTERS as u64 + u64::from(self.remembered.count_ones())
+        2 * (u64::from(self.index) + 1) + u64::from(self.remembered.count_ones())
     }
 }

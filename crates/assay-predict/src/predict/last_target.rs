@@ -4,7 +4,7 @@
 //! buffer design", Computer 17(1), 1984, used for indirect branches alone, without tags.
 //! Known limits: the whole target is kept, where hardware keeps some of its bits.
 
-use super::bimodal::address_bits;
+use super::counters::address_bits;
 use super::{PredictionKind, PredictorEntry, TargetMember, TargetPredictor};
 use crate::trace::Branch;
 

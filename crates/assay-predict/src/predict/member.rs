@@ -7,31 +7,29 @@
 //! What is judged: conditional branches for their direction; indirect jumps and calls for their target; returns for
 //! theirs. A conditional branch that is also indirect or a return (A32 has them) is judged for its direction alone.
 
-use super::steps::Steps;
+use super::block::{BlockPredictor, ConditionalStretch};
 use super::widest::{Pass, widest};
 use super::{DirectionPredictor, PredictionKind, TargetPredictor};
-use crate::trace::{Branch, BranchClass};
+use crate::trace::Branch;
 
-/// A stretch of stream, some thousands of branches, as all members see it.
+/// A stretch of stream, at most some thousands of branches, as all members see it.
 #[derive(Clone, Copy, Debug)]
 pub struct BranchStretch<'a> {
-    /// All branches, in order.
+    /// All branches, in order; none where [`super::Zoo::sees_all`] says no.
     pub branches: &'a [Branch],
-    /// Which of them are conditional, in order.
-    pub conditionals: &'a [u16],
+    /// Conditional ones, in order: those of `branches`, or others where no member looks at both.
+    pub(super) conditionals: ConditionalStretch<'a>,
     /// Bytes of the branch instruction of each site that this is known of, 0 for one it is not.
     pub lengths: &'a [u8],
 }
 
 /// A predictor that counts its own mispredictions.
 pub trait Member: Send {
-    /// Predicts and learns a batch; adds one to `missed[site]` for each wrong prediction.
+    /// Predicts and learns a batch; adds one to `missed[site]` for each wrong prediction. It looks either at all branches
+    /// or at the conditional ones.
     ///
     /// `missed` has an element for each site of the batch.
     fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]);
-
-    /// The same over steps. `lengths` are those of a [`BranchStretch`].
-    fn walk_steps(&mut self, steps: Steps<'_>, lengths: &[u8], missed: &mut [u64]);
 
     /// Whether it looks at other branches than conditional ones.
     fn sees_all(&self) -> bool {
@@ -65,19 +63,9 @@ impl<P: DirectionPredictor> Pass for DirectionPass<'_, P> {
     }
 }
 
-impl<P: DirectionPredictor + Send> Simulated<P> {
-    fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
-        widest(DirectionPass { predictor: &mut self.0, branches, missed });
-    }
-}
-
 impl<P: DirectionPredictor + Send> Member for Simulated<P> {
     fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
-        self.over(batch.branches, missed);
-    }
-
-    fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
-        steps.for_pieces(|branches| self.over(branches, missed));
+        widest(DirectionPass { predictor: &mut self.0, branches: batch.branches, missed });
     }
 
     fn storage_bits(&self) -> u64 {
@@ -85,34 +73,13 @@ impl<P: DirectionPredictor + Send> Member for Simulated<P> {
     }
 }
 
-/// A direction predictor whose history is of conditional branches alone: what `track` does with others is never asked,
-/// and every branch it sees is a conditional jump, whatever else it is.
+/// A predictor that looks at nothing but conditional branches. To it each is a direct jump, whatever else it is.
 #[derive(Clone, Debug)]
 pub struct Conditionals<P>(pub P);
 
-impl<P: DirectionPredictor + Send> Member for Conditionals<P> {
+impl<P: BlockPredictor + Send> Member for Conditionals<P> {
     fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
-        for at in batch.conditionals {
-            // Made anew with a class that the compiler knows: what a predictor asks about it costs nothing then.
-            let seen = &batch.branches[usize::from(*at)];
-            let branch =
-                Branch::new(seen.pc, seen.target, seen.site, BranchClass::CONDITIONAL, seen.taken(), 0);
-            judge_direction(&mut self.0, &branch, missed);
-            self.0.track(&branch);
-        }
-    }
-
-    fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
-        // Of one length, so that one check of bounds serves both.
-        let missed = &mut missed[..steps.sites.len()];
-        for event in steps.conditionals {
-            let at = (event >> 1) as usize;
-            let site = &steps.sites[at];
-            let branch =
-                Branch::new(site.pc, site.target, at as u32, BranchClass::CONDITIONAL, event & 1 != 0, 0);
-            judge_direction(&mut self.0, &branch, missed);
-            self.0.track(&branch);
-        }
+        batch.conditionals.judge(&mut self.0, missed);
     }
 
     fn sees_all(&self) -> bool {
@@ -136,9 +103,9 @@ fn judge_direction(predictor: &mut impl DirectionPredictor, branch: &Branch, mis
 #[derive(Clone, Debug)]
 pub struct TargetMember<P>(pub P);
 
-impl<P: TargetPredictor + Send> TargetMember<P> {
-    fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
-        for branch in branches {
+impl<P: TargetPredictor + Send> Member for TargetMember<P> {
+    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
+        for branch in batch.branches {
             if PredictionKind::of(branch.class()) == Some(PredictionKind::Target) {
                 let predicted = self.0.predict(branch.pc);
                 self.0.train(branch, predicted);
@@ -146,16 +113,6 @@ impl<P: TargetPredictor + Send> TargetMember<P> {
             }
             self.0.track(branch);
         }
-    }
-}
-
-impl<P: TargetPredictor + Send> Member for TargetMember<P> {
-    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
-        self.over(batch.branches, missed);
-    }
-
-    fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
-        steps.for_pieces(|branches| self.over(branches, missed));
     }
 
     fn storage_bits(&self) -> u64 {
@@ -181,12 +138,6 @@ impl Member for Profile {
     fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
         for part in &mut self.parts {
             part.walk(batch, missed);
-        }
-    }
-
-    fn walk_steps(&mut self, steps: Steps<'_>, lengths: &[u8], missed: &mut [u64]) {
-        for part in &mut self.parts {
-            part.walk_steps(steps, lengths, missed);
         }
     }
 

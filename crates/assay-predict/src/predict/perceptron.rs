@@ -11,7 +11,8 @@
 //! mispredictions there), but cost three times as much per branch as eight stretches, which are shifts.
 //! Checked: against a second implementation (tests/golden_textbook); learning by hand.
 
-use super::bimodal::address_bits;
+use super::block::{BLOCK, Block, BlockPredictor};
+use super::counters::zeros;
 use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
 use crate::trace::Branch;
 
@@ -28,23 +29,16 @@ const TABLES: usize = 8;
 const ROW_BITS: u32 = 12;
 const ROWS: usize = 1 << ROW_BITS;
 
-/// Which row of each table a branch with this history takes. Written out, so that each stretch is a shift by a constant:
-/// `history >> from & outcomes` is the outcomes after so many newer ones, as many as the mask has bits.
+/// Of each table: how many of the newest outcomes its stretch is without, and a bit for each that it has.
+const STRETCHES: [(u32, u64); TABLES] =
+    [(0, 0), (0, 0xf), (0, 0xff), (0, 0xfff), (8, 0xfff), (18, 0xfff), (30, 0xfff), (44, 0xfff)];
+
+/// Which row of a table a branch takes, of all rows of all tables, by its stretch of history.
 #[inline(always)]
-fn rows(pc: u64, history: u64) -> [usize; TABLES] {
-    let address = address_bits(pc);
+fn row(table: usize, address: u32, stretch: u32) -> u16 {
+    let address = address ^ address >> 2;
     let address = address ^ address >> ROW_BITS;
-    let row = |stretch: u64| (address ^ stretch as usize) % ROWS;
-    [
-        row(0),
-        row(history & 0xf),
-        row(history & 0xff),
-        row(history & 0xfff),
-        row(history >> 8 & 0xfff),
-        row(history >> 18 & 0xfff),
-        row(history >> 30 & 0xfff),
-        row(history >> 44 & 0xfff),
-    ]
+    (table * ROWS) as u16 + (address ^ stretch) as u16 % ROWS as u16
 }
 
 /// How far mistakes and corrections may get apart before the threshold moves.
@@ -53,7 +47,8 @@ const BALANCE: i32 = 64;
 /// The weights, the history, and the threshold under which a sum is too small to be sure.
 #[derive(Clone, Debug)]
 pub struct Perceptron {
-    weights: Box<[[i8; ROWS]; TABLES]>,
+    /// Table after table, with room for any place of 16 bits, which then needs no check.
+    weights: Box<[i8; 1 << 16]>,
     /// Outcomes, the newest lowest.
     history: u64,
     /// Of the branch predicted last.
@@ -65,39 +60,28 @@ pub struct Perceptron {
 
 impl Default for Perceptron {
     fn default() -> Perceptron {
-        Perceptron {
-            weights: Box::new([[0; ROWS]; TABLES]),
-            history: 0,
-            sum: 0,
-            threshold: TABLES as i32,
-            balance: 0,
-        }
+        Perceptron { weights: zeros(), history: 0, sum: 0, threshold: TABLES as i32, balance: 0 }
     }
 }
 
-impl DirectionPredictor for Perceptron {
+impl Perceptron {
     #[inline(always)]
-    fn predict(&mut self, pc: u64, _: u64) -> bool {
-        self.sum = 0;
-        for (table, row) in self.weights.iter().zip(rows(pc, self.history)) {
-            self.sum += i32::from(table[row]);
-        }
-        self.sum >= 0
+    fn sum(&self, rows: [u16; TABLES]) -> i32 {
+        rows.iter().map(|row| i32::from(self.weights[usize::from(*row)])).sum()
     }
 
     #[inline(always)]
-    fn train(&mut self, branch: &Branch, predicted: bool) {
-        let taken = branch.taken();
-        let wrong = predicted != taken;
+    fn learn(&mut self, rows: [u16; TABLES], sum: i32, taken: bool) {
+        let wrong = (sum >= 0) != taken;
         // One condition and one branch: whether the prediction was wrong would be mispredicted as often as the simulated
         // machine is. Writing the weights in any case was slower on all streams but a coin's.
-        let learns = wrong | (self.sum.abs() < self.threshold);
+        let learns = wrong | (sum.abs() < self.threshold);
         if !learns {
             return;
         }
         let (step, last) = if taken { (1, i8::MAX) } else { (-1, i8::MIN) };
-        for (table, row) in self.weights.iter_mut().zip(rows(branch.pc, self.history)) {
-            let weight = &mut table[row];
+        for row in rows {
+            let weight = &mut self.weights[usize::from(row)];
             *weight = if *weight == last { last } else { weight.wrapping_add(step) };
         }
         self.balance += if wrong { 1 } else { -1 };
@@ -105,6 +89,28 @@ impl DirectionPredictor for Perceptron {
             self.threshold = (self.threshold + self.balance.signum()).max(0);
             self.balance = 0;
         }
+    }
+
+    /// The rows of a branch at `pc` after the history so far.
+    #[inline(always)]
+    fn rows(&self, pc: u64) -> [u16; TABLES] {
+        std::array::from_fn(|table| {
+            let (without, outcomes) = STRETCHES[table];
+            row(table, pc as u32, (self.history >> without & outcomes) as u32)
+        })
+    }
+}
+
+impl DirectionPredictor for Perceptron {
+    #[inline(always)]
+    fn predict(&mut self, pc: u64, _: u64) -> bool {
+        self.sum = self.sum(self.rows(pc));
+        self.sum >= 0
+    }
+
+    #[inline(always)]
+    fn train(&mut self, branch: &Branch, _: bool) {
+        self.learn(self.rows(branch.pc), self.sum, branch.taken());
     }
 
     #[inline(always)]
@@ -117,6 +123,32 @@ impl DirectionPredictor for Perceptron {
     fn storage_bits(&self) -> u64 {
         // Beside the weights and the history, a threshold and a balance of a byte each.
         (TABLES * ROWS * 8) as u64 + 56 + 16
+    }
+}
+
+impl BlockPredictor for Perceptron {
+    #[inline(always)]
+    fn judge(&mut self, block: &Block) -> u64 {
+        let mut rows = [[0; BLOCK]; TABLES];
+        for (table, (rows, (without, outcomes))) in rows.iter_mut().zip(STRETCHES).enumerate() {
+            let histories = block.histories(self.history, without);
+            for ((place, history), address) in rows.iter_mut().zip(histories).zip(block.addresses) {
+                *place = row(table, address, history & outcomes as u32);
+            }
+        }
+        self.history = block.history_after(self.history);
+        let mut wrong = 0;
+        for nth in 0..block.number {
+            let rows = std::array::from_fn(|table| rows[table][nth % BLOCK]);
+            let (sum, taken) = (self.sum(rows), block.outcomes[nth % BLOCK] != 0);
+            self.learn(rows, sum, taken);
+            wrong = wrong << 1 | u64::from((sum >= 0) != taken);
+        }
+        block.first_highest(wrong)
+    }
+
+    fn storage_bits(&self) -> u64 {
+        DirectionPredictor::storage_bits(self)
     }
 }
 
@@ -158,7 +190,7 @@ mod tests {
     fn the_first_guess_is_taken_and_one_mistake_turns_every_weight() {
         let mut predictor = Perceptron::default();
         assert_eq!(walk(&mut predictor, [false].into_iter()), 1);
-        let sum: i32 = predictor.weights.iter().flatten().map(|weight| i32::from(*weight)).sum();
+        let sum: i32 = predictor.weights.iter().map(|weight| i32::from(*weight)).sum();
         assert_eq!(sum, -(TABLES as i32));
     }
 
@@ -168,7 +200,7 @@ mod tests {
             let mut predictor = Perceptron { threshold: i32::MAX, ..Perceptron::default() };
             walk(&mut predictor, std::iter::repeat_n(taken, 300));
             let bound = if taken { i8::MAX } else { i8::MIN };
-            assert_eq!(predictor.weights[0].iter().filter(|weight| **weight == bound).count(), 1);
+            assert_eq!(predictor.weights[..ROWS].iter().filter(|weight| **weight == bound).count(), 1);
         }
     }
 }

@@ -9,7 +9,6 @@
 
 use super::family::{Configured, Parameter, PredictorFamily};
 use super::member::{BranchStretch, Member};
-use super::steps::Steps;
 use super::{PredictionKind, PredictorEntry};
 use crate::trace::{Branch, BranchKind};
 
@@ -122,24 +121,14 @@ impl ReturnStack {
 #[derive(Clone, Debug)]
 pub struct Returns(pub ReturnStack);
 
-impl Returns {
-    fn over(&mut self, branches: &[Branch], missed: &mut [u64]) {
-        for branch in branches {
+impl Member for Returns {
+    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
+        for branch in batch.branches {
             let right = self.0.follow(branch);
             if PredictionKind::of(branch.class()) == Some(PredictionKind::Return) {
                 missed[branch.site as usize] += u64::from(!right);
             }
         }
-    }
-}
-
-impl Member for Returns {
-    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
-        self.over(batch.branches, missed);
-    }
-
-    fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
-        steps.for_pieces(|branches| self.over(branches, missed));
     }
 
     fn storage_bits(&self) -> u64 {

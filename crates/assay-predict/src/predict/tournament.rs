@@ -6,9 +6,10 @@
 //! inclined to taken and to the global side.
 //! Known limits: the 21264 indexes histories by pc / 4, we by pc ^ pc >> 2, since x86 has branches at any address.
 
-use super::bimodal::{address_bits, counted};
-use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
-use crate::trace::Branch;
+use super::block::{Block, BlockPredictor};
+use super::counters::counted;
+use super::histories::OwnHistories;
+use super::{Conditionals, PredictionKind, PredictorEntry};
 
 /// The names of this family.
 pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
@@ -27,44 +28,44 @@ const GLOBAL: usize = 1 << GLOBAL_BITS;
 /// Local against global.
 #[derive(Clone, Debug)]
 pub struct Tournament {
-    tables: Box<TournamentTables>,
-    path: usize,
-}
-
-#[derive(Clone, Debug)]
-struct TournamentTables {
-    histories: [u16; LOCAL],
-    local: [u8; LOCAL],
-    /// Choice and global counter, which share their index: choice x 4 + global. From 2 on the choice believes the
-    /// global side.
-    sides: [u8; GLOBAL],
+    histories: OwnHistories,
+    /// In bits 2:0.
+    local: Box<[u8; LOCAL]>,
+    /// Choice and global counter, which share their index, in bits 7:6 and 5:4. From 2 on the choice believes the global side.
+    sides: Box<[u8; GLOBAL]>,
+    path: u64,
 }
 
 impl Default for Tournament {
     fn default() -> Tournament {
-        let tables =
-            TournamentTables { histories: [0; LOCAL], local: [4; LOCAL], sides: [2 * 4 + 2; GLOBAL] };
-        Tournament { tables: Box::new(tables), path: 0 }
+        Tournament {
+            histories: OwnHistories::new(LOCAL as u32),
+            local: Box::new([4; LOCAL]),
+            sides: Box::new([(2 * 4 + 2) << 4; GLOBAL]),
+            path: 0,
+        }
     }
 }
 
-/// All that follows from choice, global counter, local counter and outcome, by sides x 16 + local counter x 2 + taken:
-/// bits 3:0 the sides after it, bits 10:8 the local counter after it, bit 15 what was predicted.
+/// All that follows from choice, global counter, local counter and outcome, by the sides, the local counter and the outcome
+/// as they are kept, or-ed: bits 7:0 the sides after it, bits 15:8 the local counter after it, bit 16 whether that was
+/// mispredicted.
 ///
 /// A look-up and no branch: one on the choice would be mispredicted where the simulated machine is.
-const NEXT: [u16; 256] = {
+static NEXT: [u32; 256] = {
     let mut next = [0; 256];
     let mut at = 0;
     while at < 256 {
         let (choice, global) = (at as u8 >> 6, at as u8 >> 4 & 3);
-        next[at] = followed(choice, global, at as u8 >> 1 & 7, at & 1 != 0);
+        let (sides, local, wrong) = followed(choice, global, at as u8 & 7, at & 8 != 0);
+        next[at] = (wrong as u32) << 16 | (local as u32) << 8 | (sides as u32) << 4;
         at += 1;
     }
     next
 };
 
-/// An element of [`NEXT`].
-const fn followed(choice: u8, global: u8, local: u8, taken: bool) -> u16 {
+/// Choice x 4 + global counter and the local counter after an outcome, and whether it was mispredicted.
+const fn followed(choice: u8, global: u8, local: u8, taken: bool) -> (u8, u8, bool) {
     let (local_says, global_says) = (local >= 4, global >= 2);
     let says = if choice >= 2 { global_says } else { local_says };
     // The choice moves where the sides differ, toward the one that was right.
@@ -74,47 +75,23 @@ const fn followed(choice: u8, global: u8, local: u8, taken: bool) -> u16 {
         true => local + 1,
         false => local.saturating_sub(1),
     };
-    let sides = choice * 4 + counted(global, taken);
-    (says as u16) << 15 | (local as u16) << 8 | sides as u16
+    (choice * 4 + counted(global, taken), local, says != taken)
 }
 
-impl Tournament {
-    /// Where the branch's history is, and where that history's counter is.
-    #[inline]
-    fn local(&self, pc: u64) -> (usize, usize) {
-        let at = address_bits(pc) % LOCAL;
-        (at, usize::from(self.tables.histories[at]) % LOCAL)
-    }
-
-    /// Where in [`NEXT`] the branch is if it is not taken.
-    #[inline]
-    fn state(&self, pc: u64) -> u8 {
-        let (_, history) = self.local(pc);
-        self.tables.sides[self.path % GLOBAL] << 4 | self.tables.local[history] << 1
-    }
-}
-
-impl DirectionPredictor for Tournament {
+impl BlockPredictor for Tournament {
     #[inline(always)]
-    fn predict(&mut self, pc: u64, _: u64) -> bool {
-        NEXT[usize::from(self.state(pc))] >> 15 != 0
-    }
-
-    #[inline(always)]
-    fn train(&mut self, branch: &Branch, _: bool) {
-        let next = NEXT[usize::from(self.state(branch.pc) | u8::from(branch.taken()))];
-        let (_, history) = self.local(branch.pc);
-        self.tables.sides[self.path % GLOBAL] = next as u8;
-        self.tables.local[history] = (next >> 8) as u8 & 7;
-    }
-
-    #[inline(always)]
-    fn track(&mut self, branch: &Branch) {
-        if branch.class().is_conditional() {
-            let (at, history) = self.local(branch.pc);
-            self.tables.histories[at] = (history << 1 | usize::from(branch.taken())) as u16;
-            self.path = self.path << 1 | usize::from(branch.taken());
-        }
+    fn judge(&mut self, block: &Block) -> u64 {
+        let (places, paths) = (self.histories.places(block), block.histories(self.path, 0));
+        self.path = block.history_after(self.path);
+        block.for_each(|nth, outcome| {
+            let own = self.histories.before(places[nth], outcome);
+            let local = &mut self.local[usize::from(own) % LOCAL];
+            let sides = &mut self.sides[paths[nth] as usize % GLOBAL];
+            let next = NEXT[usize::from(*sides | *local | outcome)];
+            *sides = next as u8;
+            *local = (next >> 8) as u8;
+            (next >> 16) as u8
+        })
     }
 
     fn storage_bits(&self) -> u64 {
@@ -129,16 +106,15 @@ mod tests {
 
     #[test]
     fn three_bits_count_by_one_and_saturate() {
-        let next = |taken| [0, 1, 2, 3, 4, 5, 6, 7].map(|local| followed(0, 0, local, taken) >> 8 & 0x7f);
+        let next = |taken| [0, 1, 2, 3, 4, 5, 6, 7].map(|local| followed(0, 0, local, taken).1);
         assert_eq!(next(true), [1, 2, 3, 4, 5, 6, 7, 7]);
         assert_eq!(next(false), [0, 0, 1, 2, 3, 4, 5, 6]);
     }
 
     #[test]
     fn the_choice_moves_only_where_the_sides_differ() {
-        let choices = |global, local, taken| {
-            [0, 1, 2, 3].map(|choice| followed(choice, global, local, taken) as u8 / 4)
-        };
+        let choices =
+            |global, local, taken| [0, 1, 2, 3].map(|choice| followed(choice, global, local, taken).0 / 4);
         assert_eq!(choices(3, 4, true), [0, 1, 2, 3]);
         assert_eq!(choices(2, 7, false), [0, 1, 2, 3]);
         assert_eq!(choices(0, 3, true), [0, 1, 2, 3]);
@@ -150,7 +126,8 @@ mod tests {
 
     #[test]
     fn the_choice_decides_who_is_believed() {
-        let says = |choice, global, local| followed(choice, global, local, false) >> 15 != 0;
+        // Where it is not taken, to say taken is wrong.
+        let says = |choice, global, local| followed(choice, global, local, false).2;
         assert_eq!([0, 1, 2, 3].map(|choice| says(choice, 2, 3)), [false, false, true, true]);
         assert_eq!([0, 1, 2, 3].map(|choice| says(choice, 1, 4)), [true, true, false, false]);
     }

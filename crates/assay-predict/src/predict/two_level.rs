@@ -5,9 +5,10 @@
 //! Known limits: histories have no tags; branches that share the low bits of their address share a history. Histories
 //! start as never taken, counters at 2.
 
-use super::bimodal::{address_bits, counted};
-use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
-use crate::trace::Branch;
+use super::block::{Block, BlockPredictor};
+use super::counters::TwoBitCounters;
+use super::histories::OwnHistories;
+use super::{Conditionals, PredictionKind, PredictorEntry};
 
 /// The names of this family.
 pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
@@ -18,57 +19,34 @@ pub const ENTRIES: &[PredictorEntry] = &[PredictorEntry {
     make: || Box::new(Conditionals(TwoLevel::default())),
 }];
 
-const HISTORIES: usize = 1 << 12;
+const HISTORIES: u32 = 1 << 12;
 const PATTERN_BITS: u32 = 14;
 const PATTERNS: usize = 1 << PATTERN_BITS;
 
 /// Two levels: histories per address, counters per history.
 #[derive(Clone, Debug)]
 pub struct TwoLevel {
-    tables: Box<TwoLevelTables>,
-}
-
-#[derive(Clone, Debug)]
-struct TwoLevelTables {
-    histories: [u16; HISTORIES],
-    counters: [u8; PATTERNS],
+    histories: OwnHistories,
+    counters: TwoBitCounters<PATTERNS>,
 }
 
 impl Default for TwoLevel {
     fn default() -> TwoLevel {
-        TwoLevel { tables: Box::new(TwoLevelTables { histories: [0; HISTORIES], counters: [2; PATTERNS] }) }
+        TwoLevel { histories: OwnHistories::new(HISTORIES), counters: TwoBitCounters::default() }
     }
 }
 
-impl TwoLevel {
-    #[inline]
-    fn history(&self, pc: u64) -> usize {
-        usize::from(self.tables.histories[address_bits(pc) % HISTORIES]) % PATTERNS
-    }
-}
-
-impl DirectionPredictor for TwoLevel {
-    #[inline]
-    fn predict(&mut self, pc: u64, _: u64) -> bool {
-        self.tables.counters[self.history(pc)] >= 2
-    }
-
-    #[inline]
-    fn train(&mut self, branch: &Branch, _: bool) {
-        let history = self.history(branch.pc);
-        let counter = &mut self.tables.counters[history];
-        *counter = counted(*counter, branch.taken());
-    }
-
-    #[inline]
-    fn track(&mut self, branch: &Branch) {
-        if branch.class().is_conditional() {
-            let history = self.history(branch.pc) << 1 | usize::from(branch.taken());
-            self.tables.histories[address_bits(branch.pc) % HISTORIES] = history as u16;
-        }
+impl BlockPredictor for TwoLevel {
+    #[inline(always)]
+    fn judge(&mut self, block: &Block) -> u64 {
+        let places = self.histories.places(block);
+        block.for_each(|nth, outcome| {
+            let pattern = self.histories.before(places[nth], outcome);
+            self.counters.judge(u32::from(pattern), outcome)
+        })
     }
 
     fn storage_bits(&self) -> u64 {
-        HISTORIES as u64 * u64::from(PATTERN_BITS) + 2 * PATTERNS as u64
+        u64::from(HISTORIES) * u64::from(PATTERN_BITS) + 2 * PATTERNS as u64
     }
 }

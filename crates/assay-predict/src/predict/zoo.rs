@@ -3,6 +3,7 @@
 //! The list of names is made of the lists that the predictors' own files keep, so what a name stands for is written
 //! once, beside the predictor.
 
+use super::block::{ConditionalStretch, key};
 use super::entry::PredictorEntry;
 use super::family::{Named, PredictorFamily};
 use super::member::BranchStretch;
@@ -193,8 +194,10 @@ fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<Stri
 pub struct Zoo {
     names: Vec<String>,
     members: Vec<Box<dyn Member>>,
-    /// Where in a batch the conditional branches are.
-    conditionals: Box<[u16; BATCH]>,
+    /// Keys and events of a batch's conditional branches.
+    conditionals: [Box<[u32]>; 2],
+    /// Keys by event.
+    keys: Vec<u32>,
     lengths: Vec<u8>,
 }
 
@@ -211,7 +214,8 @@ impl Zoo {
         Ok(Zoo {
             names: names.iter().map(|name| name.as_ref().to_owned()).collect(),
             members: found?.iter().map(Named::member).collect(),
-            conditionals: Box::new([0; BATCH]),
+            conditionals: [(); 2].map(|()| vec![0; BATCH].into()),
+            keys: Vec::new(),
             lengths: Vec::new(),
         })
     }
@@ -236,20 +240,15 @@ impl Zoo {
     pub fn observe(&mut self, branches: &[Branch], tally: &mut Tally) {
         assert_eq!(self.members.len(), tally.members(), "the tally of another zoo");
         for batch in branches.chunks(BATCH) {
-            let conditional = tally.count(batch, &mut self.conditionals[..]);
-            let batch = BranchStretch {
-                branches: batch,
-                conditionals: &self.conditionals[..conditional],
-                lengths: &self.lengths,
-            };
-            for (at, member) in self.members.iter_mut().enumerate() {
-                member.walk(&batch, tally.column(at));
-            }
+            let [keys, events] = &mut self.conditionals;
+            let conditional = tally.count(batch, keys, events);
+            let (keys, events) = (&keys[..conditional], &events[..conditional]);
+            let conditionals = ConditionalStretch { keys, events };
+            let batch = BranchStretch { branches: batch, conditionals, lengths: &self.lengths };
+            walk(&mut self.members, &batch, tally);
         }
     }
-}
 
-impl Zoo {
     /// Whether a member looks at other branches than conditional ones; else [`Steps`] need not list them.
     pub fn sees_all(&self) -> bool {
         self.members.iter().any(|member| member.sees_all())
@@ -262,9 +261,29 @@ impl Zoo {
     pub fn observe_steps(&mut self, steps: Steps<'_>, tally: &mut Tally) {
         assert_eq!(self.members.len(), tally.members(), "the tally of another zoo");
         tally.meet_all(steps.sites);
-        for (at, member) in self.members.iter_mut().enumerate() {
-            member.walk_steps(steps, &self.lengths, tally.column(at));
+        let new = steps.sites.get(self.keys.len() / 2..).unwrap_or_default();
+        self.keys.extend(new.iter().flat_map(|site| [false, true].map(|taken| key(site.pc, taken))));
+        let known = &self.keys[..];
+        for events in steps.conditionals.chunks(BATCH) {
+            let keys = &mut self.conditionals[0][..events.len()];
+            keys.iter_mut().zip(events).for_each(|(key, event)| *key = known[*event as usize]);
+            let conditionals = ConditionalStretch { keys, events };
+            let batch = BranchStretch { branches: &[], conditionals, lengths: &self.lengths };
+            walk(&mut self.members, &batch, tally);
         }
+        if self.sees_all() {
+            steps.for_pieces(|branches| {
+                let conditionals = ConditionalStretch::default();
+                let batch = BranchStretch { branches, conditionals, lengths: &self.lengths };
+                walk(&mut self.members, &batch, tally);
+            });
+        }
+    }
+}
+
+fn walk(members: &mut [Box<dyn Member>], batch: &BranchStretch<'_>, tally: &mut Tally) {
+    for (at, member) in members.iter_mut().enumerate() {
+        member.walk(batch, tally.column(at));
     }
 }
 

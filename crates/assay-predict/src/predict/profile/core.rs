@@ -2,7 +2,6 @@
 
 use super::super::member::BranchStretch;
 use super::super::return_stack::ReturnStack;
-use super::super::steps::Steps;
 use super::super::tage::{HistoryRule, Tage, Tape};
 use super::super::{DirectionPredictor, Member, PredictionKind};
 use super::targets::PathTargets;
@@ -113,8 +112,11 @@ impl<P: Historied> Core<P> {
         self.direction.track(branch);
         missed
     }
+}
 
-    fn over(&mut self, branches: &[Branch], lengths: &[u8], missed: &mut [u64]) {
+impl<P: Historied + Send> Member for Core<P> {
+    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
+        let BranchStretch { branches, lengths, .. } = *batch;
         if self.address == Address::FirstByte || lengths.is_empty() {
             for branch in branches {
                 missed[branch.site as usize] += u64::from(self.step(branch));
@@ -127,16 +129,6 @@ impl<P: Historied> Core<P> {
             last.pc += u64::from(length).saturating_sub(1);
             missed[branch.site as usize] += u64::from(self.step(&last));
         }
-    }
-}
-
-impl<P: Historied + Send> Member for Core<P> {
-    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
-        self.over(batch.branches, batch.lengths, missed);
-    }
-
-    fn walk_steps(&mut self, steps: Steps<'_>, lengths: &[u8], missed: &mut [u64]) {
-        steps.for_pieces(|branches| self.over(branches, lengths, missed));
     }
 
     fn storage_bits(&self) -> u64 {

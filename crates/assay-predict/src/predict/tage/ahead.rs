@@ -17,7 +17,6 @@ use super::tables::{Lookup, TageTables};
 use super::{Directions, Geometry, HistoryRule, INDEX_FOLD, TableHash, TaggedTable};
 use crate::predict::Member;
 use crate::predict::member::BranchStretch;
-use crate::predict::steps::Steps;
 use crate::predict::widest::{Pass, widest};
 use crate::trace::Branch;
 
@@ -173,10 +172,6 @@ impl Pass for AheadPass<'_> {
 impl Member for TageAhead {
     fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
         widest(AheadPass { tage: self, branches: batch.branches, missed });
-    }
-
-    fn walk_steps(&mut self, steps: Steps<'_>, _: &[u8], missed: &mut [u64]) {
-        steps.for_pieces(|branches| widest(AheadPass { tage: self, branches, missed }));
     }
 
     fn storage_bits(&self) -> u64 {

@@ -1,0 +1,172 @@
+//! Conditional branches in blocks of 64: all that predictors without a path or targets look at.
+//!
+//! A simulation knows outcomes ahead of predictions. So what follows from outcomes and addresses alone (histories, places
+//! in tables) is computed for a block in vectors, and only what waits for counters is done branch by branch. Which branches
+//! were mispredicted is a word of bits: a site's count is touched where one was, not at every branch.
+
+use super::widest::{Pass, widest};
+
+/// Branches of a block.
+pub const BLOCK: usize = 64;
+
+/// Conditional branches in a row.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The low 31 bits of each one's address, which is more than any table is indexed by.
+    pub addresses: [u32; BLOCK],
+    /// 8 for one that was taken, else 0: what [`super::counters`] shift by.
+    pub outcomes: [u8; BLOCK],
+    /// The outcomes as bits, the first one's highest; 0 behind the last.
+    pub taken: u64,
+    /// How many they are, at most [`BLOCK`].
+    pub number: usize,
+}
+
+/// Predicts which way conditional branches go, from these branches alone.
+pub trait BlockPredictor {
+    /// Predicts and learns one branch after the other. A bit for each that was mispredicted, the first one's highest.
+    fn judge(&mut self, block: &Block) -> u64;
+
+    /// What the tables and registers would take in hardware, bits; 0 for a static rule.
+    fn storage_bits(&self) -> u64;
+}
+
+/// What a block needs to know of a branch: its address x 2, plus 1 if it was taken.
+#[inline(always)]
+pub(super) fn key(pc: u64, taken: bool) -> u32 {
+    (pc as u32) << 1 | u32::from(taken)
+}
+
+/// Conditional branches on their way to members.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ConditionalStretch<'a> {
+    /// Of each by [`key`].
+    pub keys: &'a [u32],
+    /// Of each as in [`super::Steps`].
+    pub events: &'a [u32],
+}
+
+impl Block {
+    /// Of these branches, at most [`BLOCK`], by their addresses and whether they were taken.
+    pub fn new(branches: impl IntoIterator<Item = (u64, bool)>) -> Block {
+        let (mut keys, mut number) = ([0; BLOCK], 0);
+        for (pc, taken) in branches {
+            keys[number] = key(pc, taken);
+            number += 1;
+        }
+        Block::of(&keys, number)
+    }
+
+    /// Of the first `number` branches of those that have these keys.
+    #[inline(always)]
+    fn of(keys: &[u32; BLOCK], number: usize) -> Block {
+        let outcomes = keys.map(|key| (key << 3) as u8 & 8);
+        let mut taken = 0;
+        for eight in outcomes.as_chunks::<8>().0 {
+            // Bits 0, 8, .. 56 become bits 63, 62, .. 56: no two products of a bit and a bit are at one place.
+            let bits = (u64::from_le_bytes(*eight) >> 3).wrapping_mul(0x8040_2010_0804_0201) >> 56;
+            taken = taken << 8 | bits;
+        }
+        if number < BLOCK {
+            taken &= !(u64::MAX >> number);
+        }
+        Block { addresses: keys.map(|key| key >> 1), outcomes, taken, number }
+    }
+
+    /// The 32 outcomes before each branch, the newest lowest, where `before` are those before the block. Without the newest
+    /// `without`, fewer than 64.
+    #[inline(always)]
+    pub fn histories(&self, before: u64, without: u32) -> [u32; BLOCK] {
+        let mut histories = [0; BLOCK];
+        let mut all = u128::from(before) << 64 | u128::from(self.taken);
+        all >>= without;
+        let (mut history, mut taken) = ((all >> 64) as u32, all as u64);
+        for eight in histories.as_chunks_mut::<8>().0 {
+            history = history << 8 | (taken >> 56) as u32;
+            taken <<= 8;
+            for (nth, place) in eight.iter_mut().enumerate() {
+                *place = history >> (8 - nth);
+            }
+        }
+        histories
+    }
+
+    /// The outcomes after the block, the newest lowest, where `before` are those before it.
+    #[inline(always)]
+    pub fn history_after(&self, before: u64) -> u64 {
+        if self.number == BLOCK {
+            self.taken
+        } else {
+            // Shifted twice, as there may be none.
+            before << self.number | self.taken >> 1 >> (BLOCK - 1 - self.number)
+        }
+    }
+
+    /// Asks for each branch in turn, by its number and outcome: 1 if it is mispredicted, else 0?
+    #[inline(always)]
+    pub fn for_each(&self, mut judge: impl FnMut(usize, u8) -> u8) -> u64 {
+        let mut wrong = 0;
+        let mut first = 0;
+        // Eight at once, without asking whether there are more.
+        while first + 8 <= self.number {
+            for nth in first..first + 8 {
+                wrong = wrong << 1 | u64::from(judge(nth, self.outcomes[nth % BLOCK]));
+            }
+            first += 8;
+        }
+        for nth in first..self.number {
+            wrong = wrong << 1 | u64::from(judge(nth, self.outcomes[nth % BLOCK]));
+        }
+        self.first_highest(wrong)
+    }
+
+    /// Bits of all branches, the last one's lowest, as a word in which the first one's is highest.
+    #[inline(always)]
+    pub fn first_highest(&self, bits: u64) -> u64 {
+        if self.number == 0 { 0 } else { bits << (BLOCK - self.number) }
+    }
+}
+
+impl ConditionalStretch<'_> {
+    /// Has a predictor judge them all, and adds one to `missed[site]` for each misprediction.
+    pub(super) fn judge<P: BlockPredictor>(self, predictor: &mut P, missed: &mut [u64]) {
+        widest(JudgePass { predictor, stretch: self, missed });
+    }
+}
+
+/// A predictor over a stretch.
+struct JudgePass<'a, P> {
+    predictor: &'a mut P,
+    stretch: ConditionalStretch<'a>,
+    missed: &'a mut [u64],
+}
+
+impl<P: BlockPredictor> Pass for JudgePass<'_, P> {
+    #[inline(always)]
+    fn run(mut self) {
+        let (blocks, rest) = self.stretch.keys.as_chunks::<BLOCK>();
+        let mut events = self.stretch.events;
+        for keys in blocks {
+            let these;
+            (these, events) = events.split_at(BLOCK);
+            self.judge(&Block::of(keys, BLOCK), these);
+        }
+        if !rest.is_empty() {
+            let mut keys = [0; BLOCK];
+            keys[..rest.len()].copy_from_slice(rest);
+            self.judge(&Block::of(&keys, rest.len()), events);
+        }
+    }
+}
+
+impl<P: BlockPredictor> JudgePass<'_, P> {
+    #[inline(always)]
+    fn judge(&mut self, block: &Block, events: &[u32]) {
+        let mut wrong = self.predictor.judge(block);
+        while wrong != 0 {
+            let nth = wrong.leading_zeros() as usize;
+            self.missed[(events[nth] >> 1) as usize] += 1;
+            wrong &= !(1 << (BLOCK - 1) >> nth);
+        }
+    }
+}
