@@ -2,7 +2,6 @@
 //!
 //! Indexed by the site's dense number: an array look-up per branch, no hash.
 
-use super::block::key;
 use crate::trace::{Branch, BranchClass, BranchKind};
 
 /// What a prediction is about.
@@ -168,14 +167,15 @@ impl Tally {
         }
     }
 
-    /// Counts executions and writes down the conditional branches: [`key`]s, and events as in [`super::Steps`]. Returns how many they are. Afterwards there is room for mispredictions at each site of `branches`.
+    /// Counts executions and writes down which of the branches are conditional, by their places, to the start of
+    /// `conditionals`; how many they are. Afterwards there is room for mispredictions at each site of `branches`.
     ///
-    /// All in one pass, since to read the branches takes as long as to count them. Panics if there is less room than for
-    /// `branches`.
-    pub(super) fn count(&mut self, branches: &[Branch], keys: &mut [u32], events: &mut [u32]) -> usize {
-        let (keys, events) = (&mut keys[..branches.len()], &mut events[..branches.len()]);
+    /// Both in one pass, since for a bimodal predictor this costs as much as the predictor. Panics if `conditionals` is
+    /// shorter than `branches`.
+    pub(super) fn count(&mut self, branches: &[Branch], conditionals: &mut [u16]) -> usize {
+        let conditionals = &mut conditionals[..branches.len()];
         let mut done = BatchProgress::default();
-        while let Some(new) = self.count_known(branches, keys, events, &mut done) {
+        while let Some(new) = self.count_known(branches, conditionals, &mut done) {
             self.meet(new);
         }
         self.instructions += done.instructions;
@@ -186,8 +186,7 @@ impl Tally {
     fn count_known<'a>(
         &mut self,
         branches: &'a [Branch],
-        keys: &mut [u32],
-        events: &mut [u32],
+        conditionals: &mut [u16],
         done: &mut BatchProgress,
     ) -> Option<&'a Branch> {
         let classes = &self.classes[..];
@@ -204,8 +203,7 @@ impl Tally {
             outcomes[site][usize::from(branch.taken())] += 1;
             instructions += u64::from(branch.instructions());
             // Written always and kept only by moving on: no branch of ours that depends on the stream.
-            keys[found] = key(branch.pc, branch.taken());
-            events[found] = branch.site << 1 | u32::from(branch.taken());
+            conditionals[found] = at as u16;
             found += usize::from(branch.class().is_conditional());
             at += 1;
         }
@@ -238,8 +236,6 @@ impl Tally {
     }
 
     fn make_room(&mut self, sites: usize) {
-        // Events have 31 bits for them. So many would take 36 GB here.
-        assert!(sites <= 1 << 31, "{sites} sites");
         if sites > self.sites() {
             self.outcomes.resize(sites, [0; 2]);
             self.classes.resize(sites, NEVER_SEEN);
@@ -354,18 +350,16 @@ mod tests {
     }
 
     #[test]
-    fn conditional_branches_are_written_down_wherever_new_sites_come() {
+    fn the_places_of_conditional_branches_are_right_wherever_new_sites_come() {
         // Every 7th branch of a batch is at a site not met before.
         let of = |nth: u32| {
             let class = if nth.is_multiple_of(3) { BranchClass::CONDITIONAL } else { BranchClass::CALL };
             branch(if nth.is_multiple_of(7) { 1000 + nth } else { nth % 3 }, class, true, 1)
         };
         let branches: Vec<Branch> = (0..500).map(of).collect();
-        let (mut keys, mut events) = ([0; 500], [0; 500]);
-        let found = Tally::new(0).count(&branches, &mut keys, &mut events);
-        let conditional = branches.iter().filter(|branch| branch.class().is_conditional());
-        let expected: Vec<(u32, u32)> =
-            conditional.map(|branch| (key(branch.pc, branch.taken()), branch.site << 1 | 1)).collect();
-        assert_eq!(keys[..found].iter().copied().zip(events).collect::<Vec<_>>(), expected);
+        let mut places = [u16::MAX; 500];
+        let found = Tally::new(0).count(&branches, &mut places);
+        let expected: Vec<u16> = (0..500).filter(|nth| nth % 3 == 0).collect();
+        assert_eq!(places[..found], expected);
     }
 }

@@ -194,10 +194,12 @@ fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<Stri
 pub struct Zoo {
     names: Vec<String>,
     members: Vec<Box<dyn Member>>,
-    /// Keys and events of a batch's conditional branches.
-    conditionals: [Box<[u32]>; 2],
+    /// Where in a batch the conditional branches are.
+    places: Box<[u16; BATCH]>,
     /// Keys by event.
-    keys: Vec<u32>,
+    known: Vec<u32>,
+    /// Of a batch's conditional branches.
+    keys: Box<[u32; BATCH]>,
     lengths: Vec<u8>,
 }
 
@@ -214,8 +216,9 @@ impl Zoo {
         Ok(Zoo {
             names: names.iter().map(|name| name.as_ref().to_owned()).collect(),
             members: found?.iter().map(Named::member).collect(),
-            conditionals: [(); 2].map(|()| vec![0; BATCH].into()),
-            keys: Vec::new(),
+            places: Box::new([0; BATCH]),
+            known: Vec::new(),
+            keys: Box::new([0; BATCH]),
             lengths: Vec::new(),
         })
     }
@@ -240,10 +243,8 @@ impl Zoo {
     pub fn observe(&mut self, branches: &[Branch], tally: &mut Tally) {
         assert_eq!(self.members.len(), tally.members(), "the tally of another zoo");
         for batch in branches.chunks(BATCH) {
-            let [keys, events] = &mut self.conditionals;
-            let conditional = tally.count(batch, keys, events);
-            let (keys, events) = (&keys[..conditional], &events[..conditional]);
-            let conditionals = ConditionalStretch { keys, events };
+            let conditional = tally.count(batch, &mut self.places[..]);
+            let conditionals = ConditionalStretch::Placed(batch, &self.places[..conditional]);
             let batch = BranchStretch { branches: batch, conditionals, lengths: &self.lengths };
             walk(&mut self.members, &batch, tally);
         }
@@ -261,19 +262,18 @@ impl Zoo {
     pub fn observe_steps(&mut self, steps: Steps<'_>, tally: &mut Tally) {
         assert_eq!(self.members.len(), tally.members(), "the tally of another zoo");
         tally.meet_all(steps.sites);
-        let new = steps.sites.get(self.keys.len() / 2..).unwrap_or_default();
-        self.keys.extend(new.iter().flat_map(|site| [false, true].map(|taken| key(site.pc, taken))));
-        let known = &self.keys[..];
+        let new = steps.sites.get(self.known.len() / 2..).unwrap_or_default();
+        self.known.extend(new.iter().flat_map(|site| [false, true].map(|taken| key(site.pc, taken))));
         for events in steps.conditionals.chunks(BATCH) {
-            let keys = &mut self.conditionals[0][..events.len()];
-            keys.iter_mut().zip(events).for_each(|(key, event)| *key = known[*event as usize]);
-            let conditionals = ConditionalStretch { keys, events };
+            let keys = &mut self.keys[..events.len()];
+            keys.iter_mut().zip(events).for_each(|(key, event)| *key = self.known[*event as usize]);
+            let conditionals = ConditionalStretch::Events(events, keys);
             let batch = BranchStretch { branches: &[], conditionals, lengths: &self.lengths };
             walk(&mut self.members, &batch, tally);
         }
         if self.sees_all() {
             steps.for_pieces(|branches| {
-                let conditionals = ConditionalStretch::default();
+                let conditionals = ConditionalStretch::Events(&[], &[]);
                 let batch = BranchStretch { branches, conditionals, lengths: &self.lengths };
                 walk(&mut self.members, &batch, tally);
             });
@@ -281,6 +281,7 @@ impl Zoo {
     }
 }
 
+/// Each member looks at all branches or at the conditional ones.
 fn walk(members: &mut [Box<dyn Member>], batch: &BranchStretch<'_>, tally: &mut Tally) {
     for (at, member) in members.iter_mut().enumerate() {
         member.walk(batch, tally.column(at));
