@@ -4,17 +4,22 @@
 //! starts with a fresh zoo, members take turns within it. A figure is the sum over the pieces of their medians over the
 //! repeats, by branches, and in brackets that of the least: a piece that other work interrupted is an outlier among its
 //! repeats. Branches are those of the whole stream, whether the member judges them or not.
-//! Usage: predict_speed [REPEATS [NAME...]]; NAME may be several with commas, which then walk together.
+//! Usage: predict_speed [steps] [REPEATS [NAME...]]; NAME may be several with commas, which then walk together. With `steps`
+//! the streams are handed over as a program's log is: sites and outcomes apart, just written, executions not counted.
 
 #[allow(dead_code, reason = "the tests use the rest of it")]
 #[path = "../../crates/assay-predict/tests/golden/mod.rs"]
 mod golden;
 
-use assay_predict::predict::{Floor, Tally, Zoo, zoo};
+use assay_predict::predict::{Floor, KeptSteps, Tally, Zoo, zoo};
 use assay_predict::trace::{Branch, BranchClass};
+use std::collections::HashMap;
 use std::time::Instant;
 
 const PIECE: usize = 1 << 15;
+
+/// Branches that a reader of logs hands on at once.
+const STEPS: usize = 1 << 13;
 
 /// The target of a name, ns per branch; none for what nobody promised.
 fn target(name: &str) -> Option<f64> {
@@ -74,9 +79,28 @@ fn streams() -> Vec<(&'static str, Vec<Branch>)> {
     ]
 }
 
+/// The stream in pieces, with sites that have one address and one static target each.
+fn steps(mut stream: Vec<Branch>) -> Vec<KeptSteps> {
+    let mut numbers = HashMap::new();
+    for branch in &mut stream {
+        let target = if branch.class().is_indirect() { 0 } else { branch.target };
+        let next = numbers.len() as u32;
+        branch.site = *numbers.entry((branch.pc, target)).or_insert(next);
+    }
+    stream.chunks(STEPS).map(|piece| KeptSteps::of(&stream, piece)).collect()
+}
+
+/// A stream in both forms; as steps only where they are asked for.
+struct Stream {
+    name: &'static str,
+    branches: Vec<Branch>,
+    steps: Vec<KeptSteps>,
+}
+
 /// Who walks.
 enum Walker {
     Zoo(Vec<String>),
+    Steps(Vec<String>),
     Floor,
 }
 
@@ -84,14 +108,21 @@ impl Walker {
     fn name(&self) -> String {
         match self {
             Walker::Zoo(names) if names.is_empty() => "(none: executions alone)".into(),
-            Walker::Zoo(names) => names.join(","),
+            Walker::Zoo(names) | Walker::Steps(names) => names.join(","),
             Walker::Floor => "(entropy floor)".into(),
         }
     }
 
     /// Nanoseconds of each piece, and mispredictions of the first member.
-    fn walk(&self, stream: &[Branch]) -> (Vec<f64>, Option<u64>) {
+    fn walk(&self, stream: &Stream) -> (Vec<f64>, Option<u64>) {
+        let Stream { branches: stream, steps, .. } = stream;
         match self {
+            Walker::Steps(names) => {
+                let mut zoo = Zoo::new(names).expect("checked at the start");
+                let mut tally = Tally::new(names.len());
+                let pieces = steps.iter().map(|piece| timed_steps(piece, &mut zoo, &mut tally)).collect();
+                (pieces, tally.missed().first().copied())
+            }
             Walker::Zoo(names) => {
                 let mut zoo = Zoo::new(names).expect("checked at the start");
                 let mut tally = Tally::new(names.len());
@@ -116,6 +147,17 @@ fn timed(stream: &[Branch], mut walk: impl FnMut(&[Branch])) -> Vec<f64> {
     stream.chunks(PIECE).map(piece).collect()
 }
 
+fn timed_steps(piece: &KeptSteps, zoo: &mut Zoo, tally: &mut Tally) -> f64 {
+    // Just written, as by a reader.
+    let mut steps = piece.steps();
+    let (conditionals, all) = (steps.conditionals.to_vec(), steps.all.to_vec());
+    steps.conditionals = &conditionals;
+    steps.all = if zoo.sees_all() { &all } else { &[] };
+    let start = Instant::now();
+    zoo.observe_steps(steps, tally);
+    start.elapsed().as_nanos() as f64
+}
+
 /// Sum over the pieces of their medians over the repeats, and of the least.
 fn typical_and_least(repeats: &[Vec<f64>]) -> (f64, f64) {
     let of_piece = |piece: usize| {
@@ -128,25 +170,35 @@ fn typical_and_least(repeats: &[Vec<f64>]) -> (f64, f64) {
 }
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    let as_steps = arguments.next_if(|first| first == "steps").is_some();
     let repeats: usize = arguments.next().map_or(9, |repeats| repeats.parse().expect("REPEATS is a number"));
-    let asked: Vec<Vec<String>> =
+    let mut asked: Vec<Vec<String>> =
         arguments.map(|names| names.split(',').map(str::to_owned).collect()).collect();
-    let mut walkers = vec![Walker::Zoo(Vec::new()), Walker::Floor];
+    for names in &asked {
+        Zoo::new(names).unwrap_or_else(|unknown| panic!("{unknown}"));
+    }
     if asked.is_empty() {
-        walkers.extend(zoo::entries().map(|entry| Walker::Zoo(vec![entry.name.to_owned()])));
+        asked = zoo::entries().map(|entry| vec![entry.name.to_owned()]).collect();
     }
-    for names in asked {
-        Zoo::new(&names).unwrap_or_else(|unknown| panic!("{unknown}"));
-        walkers.push(Walker::Zoo(names));
+    let mut walkers = Vec::new();
+    if as_steps {
+        walkers.extend(asked.into_iter().map(Walker::Steps));
+    } else {
+        walkers.extend([Walker::Zoo(Vec::new()), Walker::Floor]);
+        walkers.extend(asked.into_iter().map(Walker::Zoo));
     }
-    let streams = streams();
+    let stream = |(name, branches): (_, Vec<Branch>)| {
+        let steps = if as_steps { steps(branches.clone()) } else { Vec::new() };
+        Stream { name, branches, steps }
+    };
+    let streams: Vec<Stream> = streams().into_iter().map(stream).collect();
     print!("| ns per branch |");
-    streams.iter().for_each(|(name, _)| print!(" {name} |"));
+    streams.iter().for_each(|stream| print!(" {} |", stream.name));
     println!(" target | worst median |\n|---|{}---|---|", "---|".repeat(streams.len()));
     let mut times = vec![vec![Vec::new(); streams.len()]; walkers.len()];
     for _ in 0..repeats {
-        for (at, (_, stream)) in streams.iter().enumerate() {
+        for (at, stream) in streams.iter().enumerate() {
             for (walker, times) in walkers.iter().zip(&mut times) {
                 times[at].push(walker.walk(stream).0);
             }
@@ -154,9 +206,9 @@ fn main() {
     }
     for (walker, times) in walkers.iter().zip(&times) {
         let name = walker.name();
-        let per_branch = |(times, (_, stream)): (&Vec<Vec<f64>>, &(_, Vec<Branch>))| {
+        let per_branch = |(times, stream): (&Vec<Vec<f64>>, &Stream)| {
             let (typical, least) = typical_and_least(times);
-            (typical / stream.len() as f64, least / stream.len() as f64)
+            (typical / stream.branches.len() as f64, least / stream.branches.len() as f64)
         };
         let figures: Vec<(f64, f64)> = times.iter().zip(&streams).map(per_branch).collect();
         let worst = figures.iter().map(|(typical, _)| *typical).fold(0.0, f64::max);

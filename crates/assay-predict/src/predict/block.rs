@@ -39,6 +39,19 @@ pub(super) fn key(pc: u64, taken: bool) -> u32 {
     (pc as u32) << 1 | u32::from(taken)
 }
 
+/// Writes the key of each of as many. Eight at once: one by one they took 0.2 ns more each.
+#[inline(always)]
+pub(super) fn write_keys<T: Copy>(keys: &mut [u32], of: &[T], key: impl Fn(T) -> u32) {
+    let (eights, rest) = keys.as_chunks_mut::<8>();
+    let (of_eights, of_rest) = of.as_chunks::<8>();
+    for (keys, of) in eights.iter_mut().zip(of_eights) {
+        *keys = of.map(&key);
+    }
+    for (place, of) in rest.iter_mut().zip(of_rest) {
+        *place = key(*of);
+    }
+}
+
 /// Conditional branches on their way to members, as their source has them.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ConditionalStretch<'a> {
@@ -50,10 +63,10 @@ pub(super) enum ConditionalStretch<'a> {
 }
 
 /// What is needed of a stretch.
-trait Conditionals: Copy {
+trait BlockSource: Copy {
     fn number(&self) -> usize;
 
-    /// Puts what [`Conditionals::keys`] of this block needs into `room`, while the block before it is not judged yet: what
+    /// Puts what [`BlockSource::keys`] of this block needs into `room`, while the block before it is not judged yet: what
     /// was just written one by one is not there to be read as vectors.
     fn prepare(&self, block: &Range<usize>, room: &mut [u32; BLOCK]);
 
@@ -64,9 +77,9 @@ trait Conditionals: Copy {
 }
 
 #[derive(Clone, Copy)]
-struct Placed<'a>(&'a [Branch], &'a [u16]);
+struct PlacedBranches<'a>(&'a [Branch], &'a [u16]);
 
-impl Conditionals for Placed<'_> {
+impl BlockSource for PlacedBranches<'_> {
     #[inline(always)]
     fn number(&self) -> usize {
         self.1.len()
@@ -74,10 +87,10 @@ impl Conditionals for Placed<'_> {
 
     #[inline(always)]
     fn prepare(&self, block: &Range<usize>, room: &mut [u32; BLOCK]) {
-        for (room, place) in room.iter_mut().zip(&self.1[block.clone()]) {
-            let branch = &self.0[usize::from(*place)];
-            *room = key(branch.pc, branch.taken());
-        }
+        write_keys(&mut room[..block.len()], &self.1[block.clone()], |place| {
+            let branch = &self.0[usize::from(place)];
+            key(branch.pc, branch.taken())
+        });
     }
 
     #[inline(always)]
@@ -92,9 +105,9 @@ impl Conditionals for Placed<'_> {
 }
 
 #[derive(Clone, Copy)]
-struct Events<'a>(&'a [u32], &'a [u32]);
+struct KeyedEvents<'a>(&'a [u32], &'a [u32]);
 
-impl Conditionals for Events<'_> {
+impl BlockSource for KeyedEvents<'_> {
     #[inline(always)]
     fn number(&self) -> usize {
         self.0.len()
@@ -204,10 +217,10 @@ impl ConditionalStretch<'_> {
     pub(super) fn judge<P: BlockPredictor>(self, predictor: &mut P, missed: &mut [u64]) {
         match self {
             Self::Placed(branches, places) => {
-                widest(JudgePass { predictor, conditionals: Placed(branches, places), missed });
+                widest(JudgePass { predictor, conditionals: PlacedBranches(branches, places), missed });
             }
             Self::Events(events, keys) => {
-                widest(JudgePass { predictor, conditionals: Events(events, keys), missed });
+                widest(JudgePass { predictor, conditionals: KeyedEvents(events, keys), missed });
             }
         }
     }
@@ -220,7 +233,7 @@ struct JudgePass<'a, P, C> {
     missed: &'a mut [u64],
 }
 
-impl<P: BlockPredictor, C: Conditionals> Pass for JudgePass<'_, P, C> {
+impl<P: BlockPredictor, C: BlockSource> Pass for JudgePass<'_, P, C> {
     #[inline(always)]
     fn run(self) {
         let JudgePass { predictor, conditionals, missed } = self;
@@ -238,6 +251,100 @@ impl<P: BlockPredictor, C: Conditionals> Pass for JudgePass<'_, P, C> {
                 missed[conditionals.site(these.start + nth)] += 1;
                 wrong &= !(1 << (BLOCK - 1) >> nth);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::BranchClass;
+
+    fn outcomes(number: usize) -> Vec<bool> {
+        (0..number).map(|nth| nth * nth % 7 < 3 || nth % 11 == 4).collect()
+    }
+
+    /// The newest lowest.
+    fn as_bits(outcomes: &[bool]) -> u64 {
+        outcomes.iter().fold(0, |bits, taken| bits << 1 | u64::from(*taken))
+    }
+
+    #[test]
+    fn histories_are_what_shifting_outcome_by_outcome_gives() {
+        let all = outcomes(64 + 64);
+        let before = as_bits(&all[..64]);
+        for number in [0, 1, 7, 8, 9, 33, 63, 64] {
+            let block = Block::new(all[64..64 + number].iter().map(|taken| (0x1234, *taken)));
+            assert_eq!(
+                (block.number, block.taken.count_ones()),
+                (number, as_bits(&all[64..64 + number]).count_ones())
+            );
+            assert_eq!(block.history_after(before), as_bits(&all[number..64 + number]));
+            for without in [0, 1, 8, 44, 63] {
+                let histories = block.histories(before, without);
+                for nth in 0..number {
+                    let expected = u128::from(before) << nth | u128::from(as_bits(&all[64..64 + nth]));
+                    assert_eq!(
+                        histories[nth],
+                        (expected >> without) as u32,
+                        "{nth} of {number} without {without}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn each_branch_is_asked_for_once_and_in_order_and_the_first_has_the_highest_bit() {
+        for number in [0, 1, 7, 8, 9, 63, 64] {
+            let expected = outcomes(number);
+            let block = Block::new(expected.iter().map(|taken| (0, *taken)));
+            let mut asked = Vec::new();
+            let wrong = block.for_each(|nth, outcome| {
+                asked.push((nth, outcome));
+                outcome >> 3
+            });
+            let expected: Vec<_> = expected.iter().map(|taken| u8::from(*taken) * 8).enumerate().collect();
+            assert_eq!(asked, expected);
+            assert_eq!(wrong, block.taken);
+        }
+    }
+
+    /// Errs at the branches that are not taken.
+    struct Optimist;
+
+    impl BlockPredictor for Optimist {
+        fn judge(&mut self, block: &Block) -> u64 {
+            block.for_each(|_, outcome| 1 - (outcome >> 3))
+        }
+
+        fn storage_bits(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn mispredictions_are_counted_at_their_sites_in_both_forms_however_long() {
+        for number in [0, 1, 63, 64, 65, 128, 200] {
+            let outcomes = outcomes(number);
+            let branch = |nth: usize| {
+                Branch::new(nth as u64, 0, nth as u32 % 5, BranchClass::CONDITIONAL, outcomes[nth], 1)
+            };
+            let branches: Vec<Branch> = (0..number).map(branch).collect();
+            let places: Vec<u16> = (0..number as u16).collect();
+            let events: Vec<u32> = branches.iter().map(|of| of.site << 1 | u32::from(of.taken())).collect();
+            let keys: Vec<u32> = branches.iter().map(|of| key(of.pc, of.taken())).collect();
+            let mut expected = [0; 5];
+            for branch in branches.iter().filter(|branch| !branch.taken()) {
+                expected[branch.site as usize] += 1;
+            }
+            let counted = |stretch: ConditionalStretch<'_>| {
+                let mut missed = [0; 5];
+                stretch.judge(&mut Optimist, &mut missed);
+                missed
+            };
+            assert_eq!(counted(ConditionalStretch::Placed(&branches, &places)), expected);
+            assert_eq!(counted(ConditionalStretch::Events(&events, &keys)), expected);
         }
     }
 }

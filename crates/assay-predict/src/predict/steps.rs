@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// said.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps<'a> {
-    /// The branch of each site by number, not taken; of an indirect one the target is 0.
+    /// The branch of each site by number, not taken; of an indirect one the target is 0. From one stretch of a stream to the
+    /// next there may be more of them, but what a number stands for stays.
     pub sites: &'a [Branch],
     /// Events of the conditional branches, in order.
     pub conditionals: &'a [u32],

@@ -3,7 +3,7 @@
 //! The list of names is made of the lists that the predictors' own files keep, so what a name stands for is written
 //! once, beside the predictor.
 
-use super::block::{ConditionalStretch, key};
+use super::block::{ConditionalStretch, key, write_keys};
 use super::entry::PredictorEntry;
 use super::family::{Named, PredictorFamily};
 use super::member::BranchStretch;
@@ -266,7 +266,7 @@ impl Zoo {
         self.known.extend(new.iter().flat_map(|site| [false, true].map(|taken| key(site.pc, taken))));
         for events in steps.conditionals.chunks(BATCH) {
             let keys = &mut self.keys[..events.len()];
-            keys.iter_mut().zip(events).for_each(|(key, event)| *key = self.known[*event as usize]);
+            write_keys(keys, events, |event| self.known[event as usize]);
             let conditionals = ConditionalStretch::Events(events, keys);
             let batch = BranchStretch { branches: &[], conditionals, lengths: &self.lengths };
             walk(&mut self.members, &batch, tally);
