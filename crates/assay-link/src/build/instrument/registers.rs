@@ -171,11 +171,6 @@ impl RegisterSet {
     /// Of these the one that never has an argument: r11.
     pub const LINKERS: RegisterSet = RegisterSet(0x800);
 
-    /// What functions must leave as it was: rbx, rsp, rbp, r12 to r15.
-    pub const PRESERVED: RegisterSet = RegisterSet(0xf038);
-    /// What may have an argument: rax, rcx, rdx, rsi, rdi, r8 to r10.
-    pub const ARGUMENTS: RegisterSet = RegisterSet(0x7c7);
-
     /// The register that an instruction surely overwrites, all 64 bits of it; what it reads is another question.
     pub fn overwritten(name: &str, operands: &str) -> RegisterSet {
         let (sources, last) = split_last(operands);
