@@ -202,7 +202,8 @@ impl<'a> Text<'a> {
                 part.function.labels.push(at);
                 part.function.is_open |= !are_pads_told;
             }
-            self.part_of[at] = now;
+            // A table may stand in its midst, in a section of its own.
+            self.part_of[at] = now.filter(|_| sections.is_code());
             let Some((name, operands)) = statement.instruction() else { continue };
             sections.directive(name, operands);
             let Some(part) = now.map(|now| &mut parts[now]) else { continue };
@@ -370,6 +371,14 @@ mod tests {
 
     fn is_open(body: &str) -> bool {
         of(body)[0].1
+    }
+
+    #[test]
+    fn a_table_that_stands_in_the_midst_of_a_function_is_no_way_into_it() {
+        let text = "f:\n\tleaq .L2(%rip), %rax\n\taddq %rax, %rcx\n\tjmp *%rcx\n\t.section .rodata\n.L2:\n\t.long .L1-.L2\n\
+                    \t.text\n.L1:\n\tret\n\t.size f, .-f\n";
+        assert_eq!(of(text)[0], (vec![Flow::On, Flow::On, Flow::Table, Flow::Returns], false));
+        assert!(is_open(&text.replace(".L2(%rip)", ".L1(%rip)")), "its address may be anywhere");
     }
 
     #[test]
