@@ -312,6 +312,16 @@ mod tests {
         let own = word(0xab_cdef, outcome::WENT);
         assert_eq!((own, site_of(own), outcome_of(own)), (0x02ab_cdef, 0xab_cdef, outcome::WENT));
         assert_eq!(word_at(&own.to_le_bytes(), 0), own);
+        // What ends records is told from the last byte of each.
+        let last = [
+            outcome::TAKEN,
+            outcome::NOT_TAKEN,
+            outcome::WENT,
+            outcome::SYSTEM_CALL,
+            outcome::PASSED,
+            outcome::NAMED,
+        ];
+        assert!(!last.contains(&u32::from(END)) && last[2..].iter().all(|last| *last != u32::from(FREE)));
     }
 
     #[test]

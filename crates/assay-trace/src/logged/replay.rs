@@ -98,8 +98,8 @@ pub(super) struct Replay {
     /// Which stretches were walked by steps.
     passed: Met,
     arrivals: Arrivals,
-    /// The same of returns without a record, by addresses of the measured program.
-    behind: Arrivals,
+    /// Stretches that were looked for last, by addresses of the measured program.
+    recent: Arrivals,
     branch_sites: Vec<BranchSite>,
     /// The branch of each site, not taken.
     step_sites: Vec<Branch>,
@@ -154,7 +154,7 @@ impl Replay {
             runs: Runs::default(),
             passed: Met::default(),
             arrivals: Arrivals::default(),
-            behind: Arrivals::default(),
+            recent: Arrivals::default(),
             branch_sites: Vec::new(),
             step_sites: Vec::new(),
             site_of: AddressMap::default(),
@@ -248,15 +248,7 @@ impl Replay {
             return Err(format!("at {pc:#x} code loops without a logged branch"));
         }
         self.walk.batch.push(stretch.branch.again(behind + self.base, true, carry));
-        let stretch = match self.behind.at(behind) {
-            Some(Some((stretch, _))) => stretch,
-            _ => {
-                let stretch = self.stretch(behind)?;
-                self.behind.put(behind, Some((stretch, behind)));
-                stretch
-            }
-        };
-        self.walk.at = Some(WalkPosition { stretch, carry: 0 });
+        self.walk.at = Some(WalkPosition { stretch: self.stretch(behind)?, carry: 0 });
         Ok(())
     }
 
@@ -303,7 +295,8 @@ impl Replay {
         let stretch = &self.stretches[place.stretch as usize];
         let taken = match u32::from(byte) {
             outcome::NOT_TAKEN => 0,
-            _ if byte == FREE || byte == END => 1,
+            outcome::TAKEN => 1,
+            _ if byte == END => 1,
             _ => return Err(self.no_outcome(place.stretch, byte)),
         };
         let carry = pass(&mut self.walk, &mut self.passed, stretch, place);

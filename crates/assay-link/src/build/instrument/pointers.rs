@@ -27,6 +27,8 @@ const OUTCOME: u64 = 8;
 const DEPARTURE: u64 = 4;
 /// What it costs to fetch the pointer, or to put it back.
 const MOVE: u64 = 3;
+/// More than all else together.
+const NEVER: u64 = 1 << 48;
 
 /// What goes around a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,9 +117,8 @@ impl Pointers {
         }
         for entrance in &work.function.entrances {
             let first = work.function.step_at(*entrance);
-            let arrives = first
-                .filter(|first| best.is_ahead(*first))
-                .map(|first| best.holder(work.liveness.ahead(first)));
+            let arrives =
+                first.filter(|first| best.ahead[*first]).map(|first| best.holder(work.liveness.ahead(first)));
             self.0[*entrance].arrives = arrives;
         }
     }
@@ -242,10 +243,6 @@ impl Held {
         Held { register, ahead: is_in, behind, cost }
     }
 
-    fn is_ahead(&self, step: usize) -> bool {
-        self.ahead[step]
-    }
-
     /// Where these registers are needed.
     fn holder(&self, needed: RegisterSet) -> Holder<'static> {
         let is_kept = needed.common(RegisterSet::named(self.register)) != RegisterSet::NONE;
@@ -265,9 +262,6 @@ impl Held {
         }
     }
 }
-
-/// More than all else together.
-const NEVER: u64 = 1 << 48;
 
 /// Places that belong together.
 struct Classes(Vec<usize>);

@@ -8,7 +8,7 @@ static void assay_interrupted(void)
 {
 }
 
-/* A child that was forked has streams of its own; its parent's are not for it. */
+/* A child that was forked has streams of its own; its parent's are unmapped. */
 static void assay_child(void)
 {
     for (int depth = 0; depth < ASSAY_DEPTHS; depth++) {

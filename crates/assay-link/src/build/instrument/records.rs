@@ -83,7 +83,11 @@ impl Pointer {
     /// The outcome of a conditional branch: what goes ahead of it, and behind it.
     pub fn condition(self, condition: &str, scope: Scope) -> (String, String) {
         match self {
-            Pointer::Memory => (self.stored_condition(condition, scope), String::new()),
+            Pointer::Memory => {
+                let stores =
+                    format!("{}\tset{} ({})\n", self.end(scope), inverse(condition), self.register());
+                (self.record(&stores, 1), String::new())
+            }
             Pointer::Register(Holder { register, .. }) => (
                 format!("\tleaq 1({register}), {register}\n"),
                 format!("\tmovb ${}, -1({register})\n", outcome::NOT_TAKEN),
@@ -91,24 +95,17 @@ impl Pointer {
         }
     }
 
-    fn stored_condition(self, condition: &str, scope: Scope) -> String {
-        let register = self.register();
-        let ends = match (self, scope) {
-            (Pointer::Memory, Scope::Program) => format!("\tmovb ${END}, 1({register})\n"),
+    /// Behind an outcome with which a whole program may end: in a register the pointer is put back first ([`Holder::left`]).
+    fn end(self, scope: Scope) -> String {
+        match (self, scope) {
+            (Pointer::Memory, Scope::Program) => format!("\tmovb ${END}, 1({})\n", self.register()),
             _ => String::new(),
-        };
-        let inverse = inverse(condition);
-        self.record(&format!("{ends}\tset{inverse} ({register})\n"), 1)
+        }
     }
 
     /// An outcome that is known where the record stands.
     pub fn outcome(self, outcome: u32, scope: Scope) -> String {
-        let register = self.register();
-        let ends = match (self, scope) {
-            (Pointer::Memory, Scope::Program) => format!("\tmovb ${END}, 1({register})\n"),
-            _ => String::new(),
-        };
-        self.record(&format!("{ends}\tmovb ${outcome}, ({register})\n"), 1)
+        self.record(&format!("{}\tmovb ${outcome}, ({})\n", self.end(scope), self.register()), 1)
     }
 
     /// The outcome of a conditional branch, and which one it is.

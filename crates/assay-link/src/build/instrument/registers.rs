@@ -173,17 +173,13 @@ impl RegisterSet {
 
     /// The register that an instruction surely overwrites, all 64 bits of it; what it reads is another question.
     pub fn overwritten(name: &str, operands: &str) -> RegisterSet {
-        let (sources, last) = split_last(operands);
-        if !is_wide(last) {
-            return RegisterSet::NONE;
-        }
-        let count = sources.map_or(1, |sources| 1 + commas(sources).count() + 1);
+        let last = split_last(operands).1;
         let is_whole = OVERWRITING.iter().any(|start| name.starts_with(start))
-            || (name.starts_with("imul") && count == 3)
+            || (name.starts_with("imul") && commas(operands).count() == 2)
             || is_zero(name, operands);
         // Of this one the last operand is an address.
-        let is_whole = is_whole && !name.starts_with("movdir");
-        if is_whole { named(last) } else { RegisterSet::NONE }
+        let is_address = name.starts_with("movdir");
+        if is_whole && is_wide(last) && !is_address { named(last) } else { RegisterSet::NONE }
     }
 
     /// Of what an instruction overwrites what it reads all the same.

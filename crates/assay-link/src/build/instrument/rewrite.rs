@@ -313,7 +313,7 @@ impl Writer {
             None => self.original(site, text),
             // Only where it is taken, out of the way.
             Some(holder) => {
-                let (branch, target) = branch_and_target(text, target)?;
+                let branch = without_target(text, target)?;
                 let _ = write!(self.marked, ".Lassay_s{site}:\n{text}\n");
                 let _ = write!(
                     self.logging,
@@ -331,7 +331,7 @@ impl Writer {
     fn short(&mut self, text: &str, target: &str) -> Result<(), &'static str> {
         let site = self.site(SiteKind::Conditional);
         let _ = write!(self.marked, ".Lassay_s{site}:\n{text}\n");
-        let (branch, target) = branch_and_target(text, target)?;
+        let branch = without_target(text, target)?;
         // It may test the register that has the pointer.
         self.leave();
         let pointer = if self.planned.leaves.is_some() { Pointer::Memory } else { self.planned.pointer };
@@ -374,11 +374,10 @@ impl Writer {
     }
 }
 
-/// A branch without its target, and that.
-fn branch_and_target<'a>(text: &'a str, target: &'a str) -> Result<(&'a str, &'a str), &'static str> {
-    let branch =
-        text.strip_suffix(target).ok_or("its target is not at its end, which is not instrumented")?;
-    Ok((branch.trim_end(), target))
+/// A branch without its target.
+fn without_target<'a>(text: &'a str, target: &str) -> Result<&'a str, &'static str> {
+    let branch = text.strip_suffix(target).map(str::trim_end);
+    branch.ok_or("its target is not at its end, which is not instrumented")
 }
 
 fn refused_directive(name: &str, operands: &str, whole: bool) -> Result<(), &'static str> {

@@ -88,9 +88,18 @@ impl Stretch {
 impl Replay {
     /// The stretch that begins here.
     pub(super) fn stretch(&mut self, start: u64) -> Result<u32, String> {
-        if let Some(known) = self.known.get(&start) {
-            return Ok(*known);
+        if let Some((stretch, _)) = self.recent.at(start).flatten() {
+            return Ok(stretch);
         }
+        let stretch = match self.known.get(&start) {
+            Some(known) => *known,
+            None => self.new_stretch(start)?,
+        };
+        self.recent.put(start, Some((stretch, start)));
+        Ok(stretch)
+    }
+
+    fn new_stretch(&mut self, start: u64) -> Result<u32, String> {
         let stretch = self.decode(start)?;
         let index = self.stretches.len() as u32;
         self.stretches.push(stretch);
