@@ -22,7 +22,7 @@ use assay_pure::outcomes::{
     outcome, outcome_of, site_of, target_of, word_at,
 };
 use assay_pure::trace::{Branch, BranchClass, BranchKind, BranchSite};
-use batch::{BATCH, Batch};
+use batch::Batch;
 use runs::{Met, Runs};
 use stretch::Stretch;
 
@@ -199,15 +199,21 @@ impl Replay {
         let mut done = 0;
         self.walk.batch.want(observer.wanted());
         loop {
+            if self.walk.batch.is_full() {
+                self.hand_on(observer);
+            }
             self.walk.position = begins + done as u64;
             let left = &bytes[done..];
             if let Some(place) = self.walk.at
-                && self.moves_on(place)?
+                && let Some(used) = self.go_on(place, left)?
             {
+                done += used;
                 continue;
             }
-            let used = match self.walk.at {
-                _ if left.is_empty() => break,
+            if left.is_empty() {
+                break;
+            }
+            done += match self.walk.at {
                 Some(place) => self.record(place, left, observer)?,
                 None if self.whole => {
                     self.come_in(left)?;
@@ -215,25 +221,26 @@ impl Replay {
                 }
                 None => self.begin(&MarkRecord::from_bytes(whole(left)?), observer)?,
             };
-            done += used;
             self.walk.quiet = 0;
-            if self.walk.batch.is_full() {
-                self.hand_on(observer);
-            }
         }
         self.count_what_was_met();
         self.hand_on(observer);
         Ok(())
     }
 
-    /// Goes on where no record is needed to know whereto.
-    fn moves_on(&mut self, place: WalkPosition) -> Result<bool, String> {
+    /// Goes on along runs, or where no record is needed to know whereto. Returns of how many bytes; nothing: a record is needed.
+    fn go_on(&mut self, place: WalkPosition, left: &[u8]) -> Result<Option<usize>, String> {
+        if place.carry == 0
+            && let Some(used) = self.along_runs(place.stretch, left)?
+        {
+            return Ok(Some(used));
+        }
         match self.stretches[place.stretch as usize].kind {
             SiteKind::Point => self.leave(place),
             SiteKind::Quiet => self.quiet_return(place)?,
-            _ => return Ok(false),
+            _ => return Ok(None),
         }
-        Ok(true)
+        Ok(Some(0))
     }
 
     /// A return to where the function was called from.
@@ -252,7 +259,7 @@ impl Replay {
         Ok(())
     }
 
-    /// The record of the site that the walk has come to, or several. Returns how many bytes they were.
+    /// The record of the site that the walk has come to. Returns how many bytes it has.
     fn record(
         &mut self,
         place: WalkPosition,
@@ -261,7 +268,10 @@ impl Replay {
     ) -> Result<usize, String> {
         match self.stretches[place.stretch as usize].kind {
             SiteKind::Passage => self.passage(place, left),
-            SiteKind::Conditional => self.conditionals(place, left),
+            SiteKind::Conditional => {
+                self.walk.at = Some(self.conditional(place, left[0])?);
+                Ok(1)
+            }
             SiteKind::Named => self.named(place, whole(left)?),
             SiteKind::Indirect | SiteKind::Return => self.went(place, whole(left)?),
             _ => self.system_call(place, &MarkRecord::from_bytes(whole(left)?), observer),
@@ -270,24 +280,6 @@ impl Replay {
 
     fn hand_on(&mut self, observer: &mut dyn Observer) {
         self.walk.batch.hand_on(&self.branch_sites, &self.step_sites, observer);
-    }
-
-    /// Conditional branches in a row, up to some thousand. Returns how many.
-    fn conditionals(&mut self, mut place: WalkPosition, bytes: &[u8]) -> Result<usize, String> {
-        let (mut done, bytes) = (0, &bytes[..bytes.len().min(BATCH)]);
-        while done < bytes.len() && self.stretches[place.stretch as usize].kind == SiteKind::Conditional {
-            let (stretch, used) =
-                if place.carry == 0 { self.along_runs(place.stretch, &bytes[done..])? } else { (NONE, 0) };
-            if used > 0 {
-                place.stretch = stretch;
-                done += used;
-            } else {
-                place = self.conditional(place, bytes[done])?;
-                done += 1;
-            }
-        }
-        self.walk.at = Some(place);
-        Ok(done)
     }
 
     /// A conditional branch of this outcome. Returns where it leads.
@@ -336,6 +328,12 @@ impl Replay {
             }
             return Err(self.left_to(place.stretch, target));
         };
+        self.walk.at = Some(self.go(place, next, address));
+        Ok(TARGET_BYTES)
+    }
+
+    /// An indirect branch or a return to this stretch, at this address.
+    fn go(&mut self, place: WalkPosition, next: u32, address: u64) -> WalkPosition {
         let stretch = &self.stretches[place.stretch as usize];
         let carry = pass(&mut self.walk, &mut self.passed, stretch, place);
         self.walk.called(stretch, address);
@@ -343,8 +341,7 @@ impl Replay {
         let seen =
             if stretch.branch.class().is_indirect() { address + self.base } else { stretch.branch.target };
         self.walk.batch.push(stretch.branch.again(seen, true, carry));
-        self.walk.at = Some(WalkPosition { stretch: next, carry: 0 });
-        Ok(TARGET_BYTES)
+        WalkPosition { stretch: next, carry: 0 }
     }
 
     /// A call of the system, which may be a mark.
@@ -489,15 +486,21 @@ impl Walk {
     /// An indirect call is one that is not over, and a return ends the one that it leads behind.
     fn called(&mut self, stretch: &Stretch, address: u64) {
         if stretch.kind == SiteKind::Return {
-            match self.calls.iter().rposition(|behind| *behind == address) {
-                Some(depth) => {
-                    self.jumped |= depth + 1 != self.calls.len();
-                    self.calls.truncate(depth);
-                }
-                None => self.jumped |= !self.calls.is_empty(),
-            }
+            self.returned(address);
         } else if stretch.branch.class().kind() == BranchKind::Call {
             self.calls.push(stretch.ways[0]);
+        }
+    }
+
+    /// A return ends the call that it leads behind.
+    #[inline]
+    fn returned(&mut self, address: u64) {
+        match self.calls.iter().rposition(|behind| *behind == address) {
+            Some(depth) => {
+                self.jumped |= depth + 1 != self.calls.len();
+                self.calls.truncate(depth);
+            }
+            None => self.jumped |= !self.calls.is_empty(),
         }
     }
 }

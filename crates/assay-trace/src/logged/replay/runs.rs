@@ -1,15 +1,19 @@
-//! Conditional branches in a row whose outcomes were the same before: walked once, then copied.
+//! Records whose like was met before: walked once, then copied.
 //!
-//! Method: from one place the next eight outcomes lead the same way each time. What was met on it, in each form that somebody may want, is
-//! kept by the place and the outcomes. A run ends earlier where something else than an outcome is in the log, but goes on over
-//! returns without a record, if the call is in it too. Where one run ends the next one's ways are known: so the walk waits for one
-//! load a run, not for a chain of them at each branch. How often a run was met is counted, and what it counts for added later.
-//! Checked: logs in pieces of any length give the same branches (`tests`), where the end of each piece is walked by steps.
+//! Method: behind an indirect branch that went to one place, or a conditional one that went this way, the next eight outcomes lead
+//! the same way each time. What was met on it, in each form that somebody may want, is kept by the place and the outcomes: a run.
+//! It ends earlier where something else than an outcome is in the log, but goes on over returns without a record, if the call is in
+//! it too. Each run knows how the next one begins: so the walk waits for a load or two a run, not for a chain of them at each branch.
+//! How often a run was met is counted, and what it counts for added later.
+//! Checked: logs in pieces of any length give the same branches (`tests`), where pieces of one record are walked by steps.
 
+use super::arrivals::AddressMap;
 use super::batch::{BATCH, Batch};
-use super::{NONE, Replay, Walk, WalkPosition};
+use super::{ENDLESS, NONE, Replay, Walk, WalkPosition};
 use crate::ClassCounts;
-use assay_pure::outcomes::{END, SiteKind};
+use assay_pure::outcomes::{
+    END, NAMED_BYTES, SiteKind, TARGET_BYTES, TARGET_WORD, WORD_BYTES, outcome, word_at,
+};
 use assay_pure::trace::Branch;
 
 /// Outcomes of a run at most.
@@ -26,6 +30,10 @@ const TOGETHER: u64 = 0x0102_0408_1020_4080;
 const QUIET: usize = 64;
 /// Runs that are kept; then all are forgotten.
 const KEPT: usize = 1 << 16;
+/// Places where they begin, of 4 KB each.
+const ORIGINS: usize = 1 << 15;
+/// Ways of indirect branches that are found without a search; a power of two.
+const RECENT: usize = 1 << 10;
 
 /// A run.
 pub(super) struct Run {
@@ -52,30 +60,114 @@ impl RunEvents {
     }
 }
 
+/// Where runs begin: behind an indirect branch that went to one place, or at a conditional one.
+#[derive(Clone, Copy)]
+struct Origin {
+    stretch: u32,
+    /// The stretch behind the branch, and its address.
+    went: Option<(u32, u64)>,
+}
+
+/// What a record says that the walk has come to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HeadKind {
+    /// An outcome.
+    Outcome,
+    /// An outcome and the site.
+    Named,
+    /// Where it went, and the site.
+    Went,
+    /// The same of a return.
+    Returned,
+    /// A return without a record.
+    Quiet,
+    /// What is walked by steps.
+    Other,
+}
+
+/// Where the walk has come to.
+#[derive(Clone, Copy)]
+struct Head {
+    stretch: u32,
+    /// Its own origin, if its record is an outcome; else [`NONE`].
+    origin: u32,
+    kind: HeadKind,
+}
+
 /// What the walk must know of a run to go on.
 #[derive(Clone, Copy)]
 struct Way {
     /// Its number; [`NONE`]: not met yet.
     run: u32,
-    /// Where the ways of the stretch at its end are; [`NONE`]: that does not end at a conditional branch.
-    ways: u32,
-    /// The stretch at its end.
-    next: u32,
+    /// Its end.
+    head: Head,
+    /// Outcomes that it has.
     used: u8,
     /// Calls are open at its end.
     calls: bool,
 }
 
-const UNMET: Way = Way { run: NONE, ways: NONE, next: NONE, used: 0, calls: false };
+const UNMET: Way = Way {
+    run: NONE,
+    head: Head { stretch: NONE, origin: NONE, kind: HeadKind::Other },
+    used: 0,
+    calls: false,
+};
+
+/// A run that begins at a record.
+struct RunStart {
+    origin: u32,
+    /// Bytes ahead of the record's last ones, which are no outcomes.
+    ahead: usize,
+    outcomes: u64,
+    /// What it leads behind, if it ends a call.
+    returned: Option<u64>,
+}
+
+/// The origin behind an indirect branch, which went to an address of the logging program, or a return without a record.
+#[derive(Clone, Copy)]
+struct Went {
+    stretch: u32,
+    origin: u32,
+    to: u64,
+    /// What it leads behind, if it ends a call that was open where the run begins.
+    returned: Option<u64>,
+}
 
 /// Runs by where they begin and what the outcomes are.
-#[derive(Default)]
 pub(super) struct Runs {
     kept: Vec<Run>,
     events: Vec<RunEvents>,
     met: Met,
-    /// Of each stretch where some begin the runs of all ways.
+    origins: Vec<Origin>,
+    /// Of each origin the runs of all ways.
     by_way: Vec<[Way; WAYS]>,
+    went: AddressMap<(u32, u64), Went>,
+    /// The last ones of them; two that want the same room take turns.
+    recent: Box<[Went; RECENT]>,
+}
+
+impl Default for Runs {
+    fn default() -> Runs {
+        let none = Went { stretch: NONE, origin: NONE, to: 0, returned: None };
+        Runs {
+            kept: Vec::new(),
+            events: Vec::new(),
+            met: Met::default(),
+            origins: Vec::new(),
+            by_way: Vec::new(),
+            went: AddressMap::default(),
+            recent: Box::new([none; RECENT]),
+        }
+    }
+}
+
+impl Runs {
+    fn begin_at(&mut self, origin: Origin) -> u32 {
+        self.origins.push(origin);
+        self.by_way.push([UNMET; WAYS]);
+        self.by_way.len() as u32 - 1
+    }
 }
 
 /// How often each of some numbered things was met since it was last asked.
@@ -109,60 +201,172 @@ impl Met {
 }
 
 impl Replay {
-    /// Goes along the runs that begin at a stretch. Returns the stretch behind them and the outcomes that they have: none where one of
-    /// these is no outcome, or the bytes are few.
+    /// Goes along the runs that begin at a stretch, up to some thousand bytes. Returns how many; nothing: what follows is to be
+    /// walked by steps.
     #[inline]
-    pub(super) fn along_runs(&mut self, stretch: u32, bytes: &[u8]) -> Result<(u32, usize), String> {
-        let mut ways = self.ways(stretch);
-        let (mut at, mut done) = (stretch, 0);
+    pub(super) fn along_runs(&mut self, stretch: u32, bytes: &[u8]) -> Result<Option<usize>, String> {
+        self.forget_too_many();
+        let mut head = self.head(stretch);
+        let (mut done, mut last, bytes) = (0, None, &bytes[..bytes.len().min(BATCH)]);
         self.walk.batch.conditionals.reserve(BATCH + OUTCOMES);
-        while let Some(next) = bytes[done..].first_chunk() {
-            let word = u64::from_le_bytes(*next);
-            let index = ((word & OUTCOME_BITS).wrapping_mul(TOGETHER) >> 56) as usize;
-            let mut way = self.runs.by_way[ways as usize][index];
+        while let Some(start) = self.run_start(head, &bytes[done..])? {
+            let RunStart { origin, ahead, outcomes, returned } = start;
+            let index = ((outcomes & OUTCOME_BITS).wrapping_mul(TOGETHER) >> 56) as usize;
+            let mut way = self.runs.by_way[origin as usize][index];
             if way.run == NONE {
-                way = self.learn(at, index)?;
+                way = self.learn(origin, index)?;
             }
-            let wrong = (word & OTHER_BITS) | (word & (word >> END.trailing_zeros()) & OUTCOME_BITS);
-            if wrong << (64 - 8 * u32::from(way.used)) != 0 {
+            let wrong = (outcomes & OTHER_BITS) | (outcomes & (outcomes >> END.trailing_zeros()) & OUTCOME_BITS);
+            if wrong.unbounded_shl(64 - 8 * u32::from(way.used)) != 0 {
+                break;
+            }
+            let used = ahead + usize::from(way.used);
+            self.walk.quiet = if used > 0 { 0 } else { self.walk.quiet + 1 };
+            if self.walk.quiet > ENDLESS {
                 break;
             }
             self.runs.met.meet(way.run);
             let (run, events) = (&self.runs.kept[way.run as usize], &self.runs.events[way.run as usize]);
             self.walk.batch.extend(run, events);
+            if let Some(address) = returned {
+                self.walk.returned(address);
+            }
             if way.calls {
                 self.walk.calls.extend_from_slice(&run.calls);
             }
-            (at, ways) = (way.next, way.ways);
-            done += usize::from(way.used);
-            if ways == NONE {
-                break;
-            }
+            head = way.head;
+            last = Some(WalkPosition { stretch: head.stretch, carry: 0 });
+            done += used;
         }
-        Ok((at, done))
+        if last.is_some() {
+            self.walk.at = last;
+        }
+        Ok(last.map(|_| done))
     }
 
-    /// Where the ways of a stretch are that ends at a conditional branch.
-    fn ways(&mut self, stretch: u32) -> u32 {
-        let ways = &mut self.stretches[stretch as usize].runs;
-        if *ways == NONE {
-            *ways = self.runs.by_way.len() as u32;
-            self.runs.by_way.push([UNMET; WAYS]);
+    /// The run that begins at a record. Nothing: it is too near to the end, does not fit, or is none of those that runs are made of.
+    #[inline(always)]
+    fn run_start(&mut self, head: Head, bytes: &[u8]) -> Result<Option<RunStart>, String> {
+        let word = |outcome: u32| self.stretches[head.stretch as usize].word(outcome);
+        match head.kind {
+            HeadKind::Outcome => Ok(bytes.first_chunk().map(|outcomes| RunStart {
+                origin: head.origin,
+                ahead: 0,
+                outcomes: u64::from_le_bytes(*outcomes),
+                returned: None,
+            })),
+            HeadKind::Named => {
+                let Some(record) = bytes.first_chunk::<{ WORD_BYTES + OUTCOMES }>() else { return Ok(None) };
+                // Its own outcome is ahead of its word, those of others behind it.
+                let outcomes = eight_at(record, WORD_BYTES) & !0xff | u64::from(record[0]);
+                let start = RunStart { origin: head.origin, ahead: WORD_BYTES, outcomes, returned: None };
+                Ok((word_at(record, NAMED_BYTES - WORD_BYTES) == word(outcome::NAMED)).then_some(start))
+            }
+            HeadKind::Went | HeadKind::Returned => {
+                let Some(record) = bytes.first_chunk::<{ TARGET_BYTES + OUTCOMES }>() else { return Ok(None) };
+                if word_at(record, TARGET_WORD) != word(outcome::WENT) {
+                    return Ok(None);
+                }
+                let Some((origin, returned)) = self.went_to(head, eight_at(record, 0))? else { return Ok(None) };
+                let outcomes = eight_at(record, TARGET_BYTES);
+                Ok(Some(RunStart { origin, ahead: TARGET_BYTES, outcomes, returned }))
+            }
+            HeadKind::Quiet => {
+                let behind = self.walk.calls.last().copied().filter(|_| !self.walk.jumped);
+                let (Some(behind), Some(outcomes)) = (behind, bytes.first_chunk()) else { return Ok(None) };
+                let Some((origin, returned)) = self.went_to(head, behind)? else { return Ok(None) };
+                Ok(Some(RunStart { origin, ahead: 0, outcomes: u64::from_le_bytes(*outcomes), returned }))
+            }
+            HeadKind::Other => Ok(None),
         }
-        *ways
+    }
+
+    /// The origin behind a branch that went there, and what it returns behind: to an address of the running program; a return without
+    /// a record, of the measured one. Nothing: that is other code.
+    #[inline(always)]
+    fn went_to(&mut self, head: Head, target: u64) -> Result<Option<(u32, Option<u64>)>, String> {
+        let to = if head.kind == HeadKind::Quiet { target } else { target.wrapping_sub(self.walk.moved) };
+        let room = (to ^ to >> 10 ^ u64::from(head.stretch) << 3) as usize % RECENT;
+        let recent = &self.runs.recent[room];
+        if (recent.stretch, recent.to) == (head.stretch, to) {
+            return Ok(Some((recent.origin, recent.returned)));
+        }
+        self.look_for(head, target, to, room)
+    }
+
+    #[inline(never)]
+    fn look_for(
+        &mut self,
+        head: Head,
+        target: u64,
+        to: u64,
+        room: usize,
+    ) -> Result<Option<(u32, Option<u64>)>, String> {
+        let found = match self.runs.went.get(&(head.stretch, to)) {
+            Some(known) => *known,
+            None => match self.learn_where(head, target, to)? {
+                Some(learned) => learned,
+                None => return Ok(None),
+            },
+        };
+        self.runs.recent[room] = found;
+        Ok(Some((found.origin, found.returned)))
+    }
+
+    /// Nothing, too, where a return ends another call than the last: the walk by steps knows what that means.
+    #[cold]
+    fn learn_where(&mut self, head: Head, target: u64, to: u64) -> Result<Option<Went>, String> {
+        let arrival = match head.kind {
+            HeadKind::Quiet => Some((self.stretch(to)?, to)),
+            _ => self.arrival(target)?,
+        };
+        let Some((next, address)) = arrival else { return Ok(None) };
+        let own_call = self.stretches[head.stretch as usize].calls.last();
+        let returned = match (head.kind, own_call) {
+            (HeadKind::Went, _) => None,
+            (_, Some(behind)) if *behind == address => None,
+            (_, Some(_)) => return Ok(None),
+            (_, None) => Some(address),
+        };
+        let origin = self.runs.begin_at(Origin { stretch: head.stretch, went: Some((next, address)) });
+        let went = Went { stretch: head.stretch, origin, to, returned };
+        self.runs.went.insert((head.stretch, to), went);
+        Ok(Some(went))
+    }
+
+    /// What is to be done at a stretch's end.
+    fn head(&mut self, stretch: u32) -> Head {
+        let at = &mut self.stretches[stretch as usize];
+        let kind = match at.kind {
+            SiteKind::Conditional => HeadKind::Outcome,
+            SiteKind::Named => HeadKind::Named,
+            SiteKind::Indirect => HeadKind::Went,
+            SiteKind::Return => HeadKind::Returned,
+            // Else the call that it ends is its own.
+            SiteKind::Quiet if at.calls.is_empty() => HeadKind::Quiet,
+            _ => HeadKind::Other,
+        };
+        if at.runs == NONE && matches!(kind, HeadKind::Outcome | HeadKind::Named) {
+            at.runs = self.runs.begin_at(Origin { stretch, went: None });
+        }
+        Head { stretch, origin: at.runs, kind }
+    }
+
+    fn forget_too_many(&mut self) {
+        if self.runs.kept.len() >= KEPT || self.runs.origins.len() >= ORIGINS {
+            self.count_what_was_met();
+            self.runs = Runs::default();
+            self.stretches.iter_mut().for_each(|stretch| stretch.runs = NONE);
+        }
     }
 
     /// Walks it for the first time.
     #[cold]
-    fn learn(&mut self, stretch: u32, index: usize) -> Result<Way, String> {
+    fn learn(&mut self, origin: u32, index: usize) -> Result<Way, String> {
         self.count_what_was_met();
-        if self.runs.kept.len() >= KEPT {
-            self.runs = Runs::default();
-            self.stretches.iter_mut().for_each(|stretch| stretch.runs = NONE);
-        }
-        let own =
-            std::mem::replace(&mut self.walk, Walk { batch: Batch::in_every_form(), ..Walk::default() });
-        let walked = self.walk_by_steps(stretch, index);
+        let fresh = Walk { batch: Batch::in_every_form(), ..Walk::default() };
+        let own = std::mem::replace(&mut self.walk, fresh);
+        let walked = self.walk_by_steps(self.runs.origins[origin as usize], index);
         self.count_what_was_met();
         let Walk { batch, calls, .. } = std::mem::replace(&mut self.walk, own);
         let (next, used) = walked?;
@@ -171,9 +375,7 @@ impl Replay {
         let run = self.runs.kept.len() as u32;
         self.runs.events.push(RunEvents { conditionals, used: used as u32 });
         self.runs.met.grow();
-        let is_branch = self.stretches[next as usize].kind == SiteKind::Conditional;
-        let ways = if is_branch { self.ways(next) } else { NONE };
-        let way = Way { run, ways, next, used: used as u8, calls: !calls.is_empty() };
+        let way = Way { run, head: self.head(next), used: used as u8, calls: !calls.is_empty() };
         self.runs.kept.push(Run {
             counts: batch.counts,
             branches: batch.branches.into(),
@@ -181,10 +383,9 @@ impl Replay {
             targets: batch.targets.into(),
             calls: calls.into(),
         });
-        let from = self.ways(stretch);
         // What follows its outcomes does not matter.
         let first = index & ((1 << used) - 1);
-        let same = self.runs.by_way[from as usize].iter_mut().skip(first).step_by(1 << used);
+        let same = self.runs.by_way[origin as usize].iter_mut().skip(first).step_by(1 << used);
         same.for_each(|known| *known = way);
         Ok(way)
     }
@@ -197,21 +398,26 @@ impl Replay {
         self.passed.count(counts, |stretch| &stretches[stretch as usize].counts);
     }
 
-    /// From a stretch that ends at a conditional branch. Returns the stretch at the end, and how many outcomes there were.
-    fn walk_by_steps(&mut self, stretch: u32, way: usize) -> Result<(u32, usize), String> {
-        let (mut at, mut used) = (WalkPosition { stretch, carry: 0 }, 0);
+    /// From where runs begin. Returns the stretch at the end, and how many outcomes there were.
+    fn walk_by_steps(&mut self, from: Origin, way: usize) -> Result<(u32, usize), String> {
+        let (mut at, mut used) = (WalkPosition { stretch: from.stretch, carry: 0 }, 0);
+        if let Some((next, address)) = from.went {
+            at = self.go(at, next, address);
+        }
         loop {
             match self.stretches[at.stretch as usize].kind {
-                SiteKind::Conditional if used < OUTCOMES => {
-                    at = self.conditional(at, (way >> used & 1) as u8)?;
-                    used += 1;
-                }
+                SiteKind::Conditional if used < OUTCOMES => {}
+                // Its record is longer: a run may begin with it.
+                SiteKind::Named if used == 0 && from.went.is_none() => {}
                 SiteKind::Quiet if self.returns_within(at) => {
                     self.quiet_return(at)?;
                     at = self.walk.at.unwrap_or(at);
+                    continue;
                 }
                 _ => return Ok((at.stretch, used)),
             }
+            at = self.conditional(at, (way >> used & 1) as u8)?;
+            used += 1;
         }
     }
 
@@ -220,4 +426,10 @@ impl Replay {
         let called = self.stretches[at.stretch as usize].calls.len() + self.walk.calls.len();
         called > 0 && self.walk.quiet < QUIET
     }
+}
+
+/// Eight bytes of a record.
+#[inline(always)]
+fn eight_at(record: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(std::array::from_fn(|byte| record[at + byte]))
 }

@@ -123,6 +123,141 @@ fn outcomes_that_are_followed_eight_at_once_are_those_that_are_followed_one_by_o
     }
 }
 
+/// A loop that calls one of three functions in each turn.
+const CALLS: [u8; 30] = [
+    0x0f, 0x05, // syscall: a region begins
+    0x85, 0xc0, // 2: test %eax, %eax
+    0x74, 0x03, // je 9
+    0xff, 0xc0, 0x90, // inc %eax; nop
+    0xff, 0xd2, // 9: call *%rdx
+    0x75, 0xf5, // 11: jne 2
+    0x0f, 0x05, // syscall: it ends
+    0x85, 0xc9, // 15: test %ecx, %ecx
+    0x74, 0x02, // je 21
+    0xff, 0xc1, // inc %ecx
+    0xc3, // 21: ret
+    0x90, // 22: nop
+    0xc3, // ret
+    0xe8, 0xf2, 0xff, 0xff, 0xff, // 24: call 15
+    0xc3, // 29: ret
+];
+/// How far places lie from each other in both programs.
+const APART: u64 = 0x500;
+
+fn replay_of_calls() -> Replay {
+    use SiteKind::{Conditional, Indirect, Named, Point, Quiet, Return, SystemCall};
+    let sites = [
+        (0, SystemCall),
+        (4, Conditional),
+        (9, Indirect),
+        (11, Named),
+        (13, SystemCall),
+        (17, Conditional),
+        (21, Return),
+        (23, Quiet),
+        (29, Quiet),
+    ];
+    let points = [11, 15, 22, 24, 29].map(|offset| (offset, Point));
+    let place = |(at, (offset, kind)): (usize, (u64, SiteKind))| PairedPlace {
+        kind,
+        site: if kind == Point { 0 } else { at as u32 + 1 },
+        plain: START + offset,
+        logging: START + offset + APART,
+    };
+    let table =
+        PairedTable { places: sites.into_iter().chain(points).enumerate().map(place).collect(), anchor: 0 };
+    Replay::of_code(vec![CodePiece { start: START, bytes: CALLS.to_vec() }], &table, 0)
+}
+
+/// Records of so many turns.
+fn records_of_calls(turns: u32) -> Vec<Vec<u8>> {
+    let went = |site: u32, offset: u64| {
+        let mut record = (START + offset + APART).to_le_bytes().to_vec();
+        record.extend(outcomes::word(site, outcome::WENT).to_le_bytes());
+        record
+    };
+    let mut records = vec![mark(1, 0, 1)];
+    for turn in 0..turns {
+        // Short periods, which come again, and some that do not.
+        let (mixed, called) = (turn * turn / 7, [15, 22, 24][(turn * turn / 50 + turn % 2) as usize % 3]);
+        records.push(vec![(mixed & 1) as u8]);
+        records.push(went(3, called));
+        if called != 22 {
+            records.push(vec![u8::from(turn % 3 == 0)]);
+            records.push(went(7, if called == 15 { 11 } else { 29 }));
+        }
+        let mut named = vec![u8::from(turn == turns - 1)];
+        named.extend(outcomes::word(4, outcome::NAMED).to_le_bytes());
+        records.push(named);
+    }
+    let length = records.iter().map(Vec::len).sum();
+    records.push(mark(2, length, 5));
+    records
+}
+
+/// What is seen in one form.
+#[derive(Default, PartialEq, Debug)]
+struct Form {
+    branches: Vec<Branch>,
+    conditionals: Vec<u32>,
+    all: Vec<u32>,
+    targets: Vec<u64>,
+}
+
+impl Observer for (BranchForm, Form) {
+    fn wanted(&self) -> BranchForm {
+        self.0
+    }
+
+    fn branches(&mut self, _: &[BranchSite], branches: &[Branch]) {
+        self.1.branches.extend_from_slice(branches);
+    }
+
+    fn steps(&mut self, steps: Steps<'_>) {
+        self.1.conditionals.extend_from_slice(steps.conditionals);
+        self.1.all.extend_from_slice(steps.all);
+        self.1.targets.extend_from_slice(steps.targets);
+    }
+}
+
+#[test]
+fn calls_and_returns_that_come_again_are_those_that_are_followed_one_by_one() {
+    let records = records_of_calls(400);
+    let followed = |form: BranchForm, piece: usize| {
+        let (mut replay, mut seen) = (replay_of_calls(), (form, Form::default()));
+        replay.walk.batch = Batch::counting();
+        for piece in records.chunks(piece) {
+            assert_eq!(replay.follow(&piece.concat(), &mut seen), Ok(()));
+        }
+        (seen.1, replay.walk.counts())
+    };
+    let forms = [BranchForm::Branches, BranchForm::Steps { all: false }, BranchForm::Steps { all: true }];
+    for form in forms {
+        let one_by_one = followed(form, 1);
+        let outcomes = records.iter().filter(|record| matches!(record.len(), 1 | NAMED_BYTES)).count();
+        let counts = &one_by_one.1;
+        assert_eq!((counts.indirect_calls, counts.conditional), (400, outcomes as u64));
+        for piece in [3, 50, 1000, records.len()] {
+            assert_eq!(followed(form, piece), one_by_one, "{form:?} in pieces of {piece} records");
+        }
+    }
+}
+
+#[test]
+fn a_record_that_is_lost_or_comes_twice_among_those_that_come_again_is_noticed() {
+    let records = records_of_calls(40);
+    // Without the last one the log is cut, no more.
+    for at in 0..records.len() - 1 {
+        let (mut less, mut more) = (records.clone(), records.clone());
+        less.remove(at);
+        more.insert(at, records[at].clone());
+        for damaged in [less, more] {
+            let mut seen = (BranchForm::Branches, Form::default());
+            assert!(replay_of_calls().follow(&damaged.concat(), &mut seen).is_err(), "record {at}");
+        }
+    }
+}
+
 #[test]
 fn a_byte_that_is_lost_or_comes_twice_is_noticed_wherever_it_was() {
     let log = log();
