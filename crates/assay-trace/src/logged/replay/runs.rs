@@ -128,6 +128,7 @@ struct RunStart {
 #[derive(Clone, Copy)]
 struct Went {
     stretch: u32,
+    /// [`NONE`]: what follows is to be walked by steps.
     origin: u32,
     to: u64,
     /// What it leads behind, if it ends a call that was open where the run begins.
@@ -216,7 +217,8 @@ impl Replay {
             if way.run == NONE {
                 way = self.learn(origin, index)?;
             }
-            let wrong = (outcomes & OTHER_BITS) | (outcomes & (outcomes >> END.trailing_zeros()) & OUTCOME_BITS);
+            let wrong =
+                (outcomes & OTHER_BITS) | (outcomes & (outcomes >> END.trailing_zeros()) & OUTCOME_BITS);
             if wrong.unbounded_shl(64 - 8 * u32::from(way.used)) != 0 {
                 break;
             }
@@ -263,11 +265,15 @@ impl Replay {
                 Ok((word_at(record, NAMED_BYTES - WORD_BYTES) == word(outcome::NAMED)).then_some(start))
             }
             HeadKind::Went | HeadKind::Returned => {
-                let Some(record) = bytes.first_chunk::<{ TARGET_BYTES + OUTCOMES }>() else { return Ok(None) };
+                let Some(record) = bytes.first_chunk::<{ TARGET_BYTES + OUTCOMES }>() else {
+                    return Ok(None);
+                };
                 if word_at(record, TARGET_WORD) != word(outcome::WENT) {
                     return Ok(None);
                 }
-                let Some((origin, returned)) = self.went_to(head, eight_at(record, 0))? else { return Ok(None) };
+                let Some((origin, returned)) = self.went_to(head, eight_at(record, 0))? else {
+                    return Ok(None);
+                };
                 let outcomes = eight_at(record, TARGET_BYTES);
                 Ok(Some(RunStart { origin, ahead: TARGET_BYTES, outcomes, returned }))
             }
@@ -287,30 +293,21 @@ impl Replay {
     fn went_to(&mut self, head: Head, target: u64) -> Result<Option<(u32, Option<u64>)>, String> {
         let to = if head.kind == HeadKind::Quiet { target } else { target.wrapping_sub(self.walk.moved) };
         let room = (to ^ to >> 10 ^ u64::from(head.stretch) << 3) as usize % RECENT;
-        let recent = &self.runs.recent[room];
-        if (recent.stretch, recent.to) == (head.stretch, to) {
-            return Ok(Some((recent.origin, recent.returned)));
+        let mut recent = self.runs.recent[room];
+        if (recent.stretch, recent.to) != (head.stretch, to) {
+            recent = self.look_for(head, target, to)?;
+            self.runs.recent[room] = recent;
         }
-        self.look_for(head, target, to, room)
+        Ok((recent.origin != NONE).then_some((recent.origin, recent.returned)))
     }
 
     #[inline(never)]
-    fn look_for(
-        &mut self,
-        head: Head,
-        target: u64,
-        to: u64,
-        room: usize,
-    ) -> Result<Option<(u32, Option<u64>)>, String> {
-        let found = match self.runs.went.get(&(head.stretch, to)) {
-            Some(known) => *known,
-            None => match self.learn_where(head, target, to)? {
-                Some(learned) => learned,
-                None => return Ok(None),
-            },
-        };
-        self.runs.recent[room] = found;
-        Ok(Some((found.origin, found.returned)))
+    fn look_for(&mut self, head: Head, target: u64, to: u64) -> Result<Went, String> {
+        if let Some(known) = self.runs.went.get(&(head.stretch, to)) {
+            return Ok(*known);
+        }
+        let none = Went { stretch: head.stretch, origin: NONE, to, returned: None };
+        Ok(self.learn_where(head, target, to)?.unwrap_or(none))
     }
 
     /// Nothing, too, where a return ends another call than the last: the walk by steps knows what that means.
