@@ -44,7 +44,16 @@ const LOG: &str = concat!(
     include_str!("instrument/log.c")
 );
 /// What both replace in the C library.
-pub const WRAPPED: [&str; 4] = ["sigaction", "signal", "sigprocmask", "pthread_sigmask"];
+pub const WRAPPED: [&str; 8] = [
+    "sigaction",
+    "signal",
+    "bsd_signal",
+    "ssignal",
+    "sysv_signal",
+    "__sysv_signal",
+    "sigprocmask",
+    "pthread_sigmask",
+];
 
 /// What an instrumented program is linked with: its side of the log, in C.
 pub fn program_side(scope: Scope) -> &'static str {

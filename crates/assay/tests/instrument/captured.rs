@@ -63,6 +63,9 @@ fn regions_of_links_that_clang_optimises_are_logged_as_the_emulator_sees_them() 
     is_as_emulated("clang -O2 -flto -fuse-ld=lld ways.c -o ways", "ways");
     is_as_emulated("clang -O3 -flto=thin -fuse-ld=lld -march=x86-64-v3 ways.c -o ways", "ways");
     is_as_emulated("clang++ -O2 -flto -fuse-ld=lld first.cpp second.cpp -o inlines", "inlines");
+    // Ahead of its region it executes no branch but calls and returns that have no record.
+    let only_calls = "clang++ -O3 -flto=thin -fuse-ld=lld -march=x86-64-v3 first.cpp second.cpp -o inlines";
+    is_as_emulated(only_calls, "inlines");
 }
 
 #[test]

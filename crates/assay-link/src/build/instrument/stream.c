@@ -218,10 +218,9 @@ static uint8_t *assay_turn(struct assay_stream *stream, const uint8_t *end)
     return assay_area(stream, next);
 }
 
-/* The program's own handler, with a stream of its own. */
-static void assay_handle(int number, siginfo_t *info, void *context)
+/* A handler of the program's own, with a stream of its own. */
+static void assay_deliver(struct sigaction handler, int number, siginfo_t *info, void *context)
 {
-    struct sigaction handler = assay_handlers[number];
     uint8_t *at = __assay_at;
     uint64_t kept = __assay_kept, target = __assay_target;
     int depth = assay_depth;
@@ -250,6 +249,11 @@ static void assay_handle(int number, siginfo_t *info, void *context)
     __assay_target = target;
 }
 
+static void assay_handle(int number, siginfo_t *info, void *context)
+{
+    assay_deliver(assay_handlers[number], number, info, context);
+}
+
 /* The register that the pointer is in at a record's store (records.rs): `set`, or a `mov` of a constant. The pointer is at the record,
  * or one byte further. */
 static int assay_register(const uint8_t *code, int *further)
@@ -271,12 +275,15 @@ static int assay_register(const uint8_t *code, int *further)
 /* A fault of the program's own. */
 static void assay_own_fault(int number, siginfo_t *info, void *context)
 {
-    if (assay_handlers[number].sa_handler != SIG_DFL && assay_handlers[number].sa_handler != SIG_IGN) {
-        assay_handle(number, info, context);
-    } else {
-        struct sigaction plain = {.sa_handler = SIG_DFL};
+    struct sigaction own = assay_handlers[number], plain = {.sa_handler = SIG_DFL};
+    if (own.sa_handler == SIG_DFL || own.sa_handler == SIG_IGN) {
         __real_sigaction(number, &plain, NULL);
+        return;
     }
+    if ((own.sa_flags & (int)SA_RESETHAND) != 0) {
+        assay_handlers[number] = plain;
+    }
+    assay_deliver(own, number, info, context);
 }
 
 /* A record met the memory behind its area, or it is the first of a thread. */
@@ -340,11 +347,25 @@ int __wrap_sigaction(int number, const struct sigaction *new, struct sigaction *
     return result;
 }
 
-sighandler_t __wrap_signal(int number, sighandler_t handler)
+static sighandler_t assay_signal(int number, sighandler_t handler, int flags)
 {
-    struct sigaction new = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
+    struct sigaction new = {.sa_handler = handler, .sa_flags = flags}, old;
     return __wrap_sigaction(number, &new, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
+
+sighandler_t __wrap_signal(int number, sighandler_t handler)
+{
+    return assay_signal(number, handler, SA_RESTART);
+}
+
+/* What `signal` is of a program that asks for X/Open's functions alone. */
+sighandler_t __wrap___sysv_signal(int number, sighandler_t handler)
+{
+    return assay_signal(number, handler, (int)(SA_RESETHAND | SA_NODEFER));
+}
+sighandler_t __wrap_bsd_signal(int, sighandler_t) __attribute__((alias("__wrap_signal")));
+sighandler_t __wrap_ssignal(int, sighandler_t) __attribute__((alias("__wrap_signal")));
+sighandler_t __wrap_sysv_signal(int, sighandler_t) __attribute__((alias("__wrap___sysv_signal")));
 
 static const sigset_t *assay_open(int how, const sigset_t *set, sigset_t *own)
 {
