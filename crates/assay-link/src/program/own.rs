@@ -45,8 +45,19 @@ impl OwnAsked<'_> {
     /// # Errors
     /// It cannot be made.
     pub fn place(&self, kind: &str, of: &Path) -> Result<PathBuf, BuildFailure> {
-        let words = [&self.flags.flags.join("\n"), &self.compiler.sha256, &*of.to_string_lossy()]
-            .map(|word| word.to_owned());
+        self.place_named(kind, of, &self.flags.flags.join("\n"))
+    }
+
+    /// The same for builds with whatever flags: for caches that tell flags apart.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn place_of_all_flags(&self, kind: &str, of: &Path) -> Result<PathBuf, BuildFailure> {
+        self.place_named(kind, of, "whatever flags")
+    }
+
+    fn place_named(&self, kind: &str, of: &Path, flags: &str) -> Result<PathBuf, BuildFailure> {
+        let words = [flags, &self.compiler.sha256, &*of.to_string_lossy()].map(|word| word.to_owned());
         let key = format!("{}\n{:?}", words.join("\n\n"), self.build);
         let place = self.store.join(kind).join(short_digest(&digest(key.as_bytes())));
         let made = std::fs::create_dir_all(&place).and_then(|()| place.canonicalize());

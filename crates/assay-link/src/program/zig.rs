@@ -46,7 +46,7 @@ const OWN_OBJECT: &str = "_zcu.o";
 /// A file does not compile, the objects do not link, or the store cannot be written.
 pub fn order(asked: &OwnAsked<'_>, files: &[String]) -> Result<OwnOrder, BuildFailure> {
     let folder = canonical(asked, asked.folder)?;
-    let zig = ZigCalls { asked, place: asked.place("zig", &folder)?, harness: harness(asked)?, folder };
+    let zig = ZigCalls::new(asked, "zig", harness(asked)?, folder)?;
     let flags = with_mode(words_of(&asked.flags.flags));
     let mut objects: Vec<ObjectCall> =
         files.iter().enumerate().map(|(number, file)| zig.object(number, file, &flags)).collect();
@@ -71,23 +71,26 @@ pub fn order_of_build(
 ) -> Result<OwnOrder, BuildFailure> {
     let home = if file.is_dir() { file.to_owned() } else { file.parent().unwrap_or(asked.folder).to_owned() };
     let folder = canonical(asked, &home)?;
-    let zig = ZigCalls { asked, place: asked.place("zig-build", &folder)?, harness: PathBuf::new(), folder };
-    let words = zig.build_words();
-    let mut remembered = remembered(&zig.place);
+    let mut zig = ZigCalls::new(asked, "zig-build", PathBuf::new(), folder)?;
+    let mut remembered = remembered(&zig.shared);
     for again in [false, true] {
+        let words = zig.build_words();
         let said = zig.run(Stage::Compile, "build the program with zig", &words)?;
         let text = format!("{}\n{}", said.stderr, said.stdout);
         remembered.extend(told_links(&text, &zig.folder));
         let program = zig.installed(bin)?;
         if let Some(link) = remembered.iter().rev().find(|link| zig.makes(link, &program)).cloned() {
-            remember(&zig.place, &remembered).map_err(|error| asked.failure(error))?;
+            remember(&zig.shared, &remembered).map_err(|error| asked.failure(error))?;
             zig.keep_told(&text, &link)?;
             return zig.relinked(link, vec![command_line(&words)]);
         }
-        // What is up to date is not linked again, and nobody was told how it was: its cache is put away once.
-        if again || fs::remove_dir_all(zig.cache()).is_err() {
+        // What is up to date is not linked again, and nobody was told how it was: it is built once in a cache that is empty.
+        // The shared one has what placements of other flags are linked from.
+        let own = zig.place.join("cache");
+        if again || fs::remove_dir_all(&own).is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
             return Err(zig.untold(&text));
         }
+        zig.cache = own;
     }
     unreachable!("the second round returns")
 }
@@ -109,22 +112,35 @@ impl ObjectCall {
 /// Zig, called for one program.
 struct ZigCalls<'a> {
     asked: &'a OwnAsked<'a>,
-    /// A folder of the store, for this program alone.
+    /// A folder of the store, for this program with these flags alone.
     place: PathBuf,
+    /// One for this program with any flags.
+    shared: PathBuf,
+    /// What was compiled before. All flags share it: zig tells them apart, and for each cache it compiles what runs a build.zig,
+    /// which takes ten times as long as a small program.
+    cache: PathBuf,
     /// The folder of assay.zig.
     harness: PathBuf,
     /// Where zig runs.
     folder: PathBuf,
 }
 
-impl ZigCalls<'_> {
-    fn cache(&self) -> PathBuf {
-        self.place.join("cache")
+impl<'a> ZigCalls<'a> {
+    fn new(
+        asked: &'a OwnAsked<'a>,
+        kind: &str,
+        harness: PathBuf,
+        folder: PathBuf,
+    ) -> Result<Self, BuildFailure> {
+        let place = asked.place(kind, &folder)?;
+        let shared = asked.place_of_all_flags(kind, &folder)?;
+        let cache = shared.join("cache");
+        Ok(ZigCalls { asked, place, shared, cache, harness, folder })
     }
 
     fn words(&self, verb: &str) -> Vec<String> {
         let zig = self.asked.compiler.path.display().to_string();
-        vec![zig, verb.into(), "--cache-dir".into(), self.cache().display().to_string()]
+        vec![zig, verb.into(), "--cache-dir".into(), self.cache.display().to_string()]
     }
 
     /// Compiles a file, and keeps how for its text.
@@ -153,7 +169,7 @@ impl ZigCalls<'_> {
         };
         // What lies below its folder zig tells from there.
         for object in link.iter().filter(|word| word.ends_with(".o")).map(|word| self.folder.join(word)) {
-            if object.starts_with(self.cache()) {
+            if object.starts_with(&self.cache) {
                 let name = object.file_name().unwrap_or_default().to_string_lossy();
                 let by_clang = (!name.ends_with(OWN_OBJECT)).then(|| name.into_owned());
                 let said = String::new();
