@@ -28,10 +28,10 @@ const OTHER_BITS: u64 = !(OUTCOME_BITS | (OUTCOME_BITS * END as u64));
 const TOGETHER: u64 = 0x0102_0408_1020_4080;
 /// Returns without a record in one run, at most.
 const QUIET: usize = 64;
-/// Runs that are kept; then all are forgotten.
-const KEPT: usize = 1 << 16;
+/// Runs that are kept; then all are forgotten. Tests forget all the time.
+const KEPT: usize = if cfg!(test) { 1 << 6 } else { 1 << 16 };
 /// Places where they begin, of 4 KB each.
-const ORIGINS: usize = 1 << 15;
+const ORIGINS: usize = if cfg!(test) { 1 << 3 } else { 1 << 15 };
 /// Ways of indirect branches that are found without a search; a power of two.
 const RECENT: usize = 1 << 10;
 
@@ -94,25 +94,30 @@ struct Head {
     kind: HeadKind,
 }
 
-/// What the walk must know of a run to go on.
+/// What the walk must know of a run to go on: 16 bytes, as there are many.
 #[derive(Clone, Copy)]
 struct Way {
     /// Its number; [`NONE`]: not met yet.
     run: u32,
-    /// Its end.
-    head: Head,
+    /// Its end, as in [`Head`].
+    stretch: u32,
+    origin: u32,
+    kind: HeadKind,
     /// Outcomes that it has.
     used: u8,
     /// Calls are open at its end.
     calls: bool,
 }
 
-const UNMET: Way = Way {
-    run: NONE,
-    head: Head { stretch: NONE, origin: NONE, kind: HeadKind::Other },
-    used: 0,
-    calls: false,
-};
+impl Way {
+    #[inline(always)]
+    fn head(self) -> Head {
+        Head { stretch: self.stretch, origin: self.origin, kind: self.kind }
+    }
+}
+
+const UNMET: Way =
+    Way { run: NONE, stretch: NONE, origin: NONE, kind: HeadKind::Other, used: 0, calls: false };
 
 /// A run that begins at a record.
 struct RunStart {
@@ -236,7 +241,7 @@ impl Replay {
             if way.calls {
                 self.walk.calls.extend_from_slice(&run.calls);
             }
-            head = way.head;
+            head = way.head();
             last = Some(WalkPosition { stretch: head.stretch, carry: 0 });
             done += used;
         }
@@ -372,7 +377,8 @@ impl Replay {
         let run = self.runs.kept.len() as u32;
         self.runs.events.push(RunEvents { conditionals, used: used as u32 });
         self.runs.met.grow();
-        let way = Way { run, head: self.head(next), used: used as u8, calls: !calls.is_empty() };
+        let Head { stretch, origin: next_origin, kind } = self.head(next);
+        let way = Way { run, stretch, origin: next_origin, kind, used: used as u8, calls: !calls.is_empty() };
         self.runs.kept.push(Run {
             counts: batch.counts,
             branches: batch.branches.into(),

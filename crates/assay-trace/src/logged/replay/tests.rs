@@ -123,8 +123,8 @@ fn outcomes_that_are_followed_eight_at_once_are_those_that_are_followed_one_by_o
     }
 }
 
-/// A loop that calls one of three functions in each turn.
-const CALLS: [u8; 30] = [
+/// A loop that calls one of four functions in each turn.
+const CALLS: [u8; 38] = [
     0x0f, 0x05, // syscall: a region begins
     0x85, 0xc0, // 2: test %eax, %eax
     0x74, 0x03, // je 9
@@ -140,6 +140,10 @@ const CALLS: [u8; 30] = [
     0xc3, // ret
     0xe8, 0xf2, 0xff, 0xff, 0xff, // 24: call 15
     0xc3, // 29: ret
+    0xe8, 0x01, 0x00, 0x00, 0x00, // 30: call 36
+    0xc3, // 35: ret
+    0x90, // 36: nop
+    0xc3, // ret
 ];
 /// How far places lie from each other in both programs.
 const APART: u64 = 0x500;
@@ -156,8 +160,10 @@ fn replay_of_calls() -> Replay {
         (21, Return),
         (23, Quiet),
         (29, Quiet),
+        (35, Quiet),
+        (37, Return),
     ];
-    let points = [11, 15, 22, 24, 29].map(|offset| (offset, Point));
+    let points = [11, 15, 22, 24, 29, 30, 35].map(|offset| (offset, Point));
     let place = |(at, (offset, kind)): (usize, (u64, SiteKind))| PairedPlace {
         kind,
         site: if kind == Point { 0 } else { at as u32 + 1 },
@@ -179,12 +185,17 @@ fn records_of_calls(turns: u32) -> Vec<Vec<u8>> {
     let mut records = vec![mark(1, 0, 1)];
     for turn in 0..turns {
         // Short periods, which come again, and some that do not.
-        let (mixed, called) = (turn * turn / 7, [15, 22, 24][(turn * turn / 50 + turn % 2) as usize % 3]);
+        let (mixed, called) = (turn * turn / 7, [15, 22, 24, 30][(turn * turn / 50 + turn % 2) as usize % 4]);
         records.push(vec![(mixed & 1) as u8]);
         records.push(went(3, called));
-        if called != 22 {
+        if matches!(called, 15 | 24) {
             records.push(vec![u8::from(turn % 3 == 0)]);
-            records.push(went(7, if called == 15 { 11 } else { 29 }));
+        }
+        match called {
+            15 => records.push(went(7, 11)),
+            24 => records.push(went(7, 29)),
+            30 => records.push(went(11, 35)),
+            _ => {}
         }
         let mut named = vec![u8::from(turn == turns - 1)];
         named.extend(outcomes::word(4, outcome::NAMED).to_le_bytes());
