@@ -128,7 +128,7 @@ impl<const ROOM: usize> BlockPredictor for Gshare<ROOM> {
             *place = (address ^ address >> 2 & self.folded ^ *place & self.remembered) & self.index;
         }
         self.history = block.history_after(self.history);
-        block.for_each(|nth, outcome| self.counters.judge(places[nth], outcome))
+        self.counters.judge(block, |nth, _| places[nth])
     }
 
     fn storage_bits(&self) -> u64 {

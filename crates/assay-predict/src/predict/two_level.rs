@@ -40,10 +40,8 @@ impl BlockPredictor for TwoLevel {
     #[inline(always)]
     fn judge(&mut self, block: &Block) -> u64 {
         let places = self.histories.places(block);
-        block.for_each(|nth, outcome| {
-            let pattern = self.histories.before(places[nth], outcome);
-            self.counters.judge(u32::from(pattern), outcome)
-        })
+        let histories = &mut self.histories;
+        self.counters.judge(block, |nth, outcome| u32::from(histories.before(places[nth], outcome)))
     }
 
     fn storage_bits(&self) -> u64 {
