@@ -61,7 +61,7 @@ pub fn script(question: &ShardedQuestion, job: ScriptFor, program: &Path, sight:
          fi\n\
          if [ -e {end} ]; then exit 0; fi\n\
          echo \"${{SLURMD_NODENAME:-$(hostname)}}\" > {node}\n\
-         end() {{ [ \"$1\" -eq 0 ] || sleep 1; echo \"$1\" > {draft} && mv {draft} {end}; exit \"$1\"; }}\n\
+         end() {{ [ \"$1\" -eq 0 ] || sleep 3; echo \"$1\" > {draft} && mv {draft} {end}; exit \"$1\"; }}\n\
          found=$({program} --version 2>&1 | head -n 2)\n\
          if [ \"$found\" != {version} ]; then\n\
          \x20   echo \"assay: not measured:\" {program} \"on this machine is not the version that the job was handed in by, but\" $found\n\
