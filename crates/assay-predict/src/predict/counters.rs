@@ -5,7 +5,7 @@
 //! A counter that is sure and right stays as it is. Where eight in a row are, nothing is written: a loop's next branch would
 //! else wait for what its last one wrote to the same counter, 2 to 3 ns. Whether to look for that is tried by blocks.
 
-use super::block::Block;
+use super::block::{BLOCK, Block};
 
 /// A two-bit counter after one more outcome.
 pub(super) const fn counted(counter: u8, taken: bool) -> u8 {
@@ -66,41 +66,47 @@ pub(super) fn zeros<N: Copy + Default, const NUMBER: usize>() -> Box<[N; NUMBER]
 }
 
 impl<const ROOM: usize> TwoBitCounters<ROOM> {
+    /// A branch by the counter at this place: 1 if it was mispredicted, else 0. The outcome is that of a [`Block`].
+    #[inline(always)]
+    pub fn judge_one(&mut self, place: u32, outcome: u8) -> u8 {
+        count(&mut self.counters[place as usize % ROOM], outcome)
+    }
+
     /// A block's branches, each by the counter at its place. A bit for each that was mispredicted, the first one's highest.
     #[inline(always)]
-    pub fn judge(&mut self, block: &Block, mut place: impl FnMut(usize, u8) -> u32) -> u64 {
+    pub fn judge(&mut self, places: &[u32; BLOCK], block: &Block) -> u64 {
         // Once, and not behind `self` for each branch: their bytes may be anything's.
         let counters = &mut *self.counters;
         let sure = block.outcomes.map(|outcome| 0x20 - 2 * outcome);
-        let (mut wrong, mut moved, mut first) = (0, 0, 0);
-        while first + 8 <= block.number {
-            let places: [u32; 8] = std::array::from_fn(|nth| place(first + nth, block.outcomes[first + nth]));
-            let eight = first..first + 8;
-            first += 8;
+        let (places_of, sure_of, outcomes_of) =
+            (places.as_chunks::<8>().0, sure.as_chunks::<8>().0, block.outcomes.as_chunks::<8>().0);
+        let (mut wrong, mut moved) = (0, 0);
+        for eight in 0..block.number / 8 {
+            let (places, sure, outcomes) = (&places_of[eight], &sure_of[eight], &outcomes_of[eight]);
             if self.calm {
-                let counted =
-                    |differ, (place, sure): (&u32, &u8)| differ | counters[*place as usize % ROOM] ^ sure;
-                if places.iter().zip(&sure[eight.clone()]).fold(0, counted) & COUNTER == 0 {
+                let differ =
+                    (0..8).fold(0, |differ, nth| differ | counters[places[nth] as usize % ROOM] ^ sure[nth]);
+                if differ & COUNTER == 0 {
                     wrong <<= 8;
                     continue;
                 }
             }
             moved += 1;
-            for (place, outcome) in places.iter().zip(&block.outcomes[eight]) {
-                wrong = wrong << 1 | u64::from(count(&mut counters[*place as usize % ROOM], *outcome));
+            for nth in 0..8 {
+                let counter = &mut counters[places[nth] as usize % ROOM];
+                wrong = wrong << 1 | u64::from(count(counter, outcomes[nth]));
             }
         }
-        for nth in first..block.number {
-            let outcome = block.outcomes[nth];
-            wrong =
-                wrong << 1 | u64::from(count(&mut counters[place(nth, outcome) as usize % ROOM], outcome));
+        for nth in block.number & !7..block.number {
+            let counter = &mut counters[places[nth] as usize % ROOM];
+            wrong = wrong << 1 | u64::from(count(counter, block.outcomes[nth]));
         }
         self.calm = if self.calm { moved <= 4 } else { wrong.count_ones() <= 1 };
         block.first_highest(wrong)
     }
 }
 
-/// A branch by its counter: 1 if it was mispredicted, else 0. The outcome is that of a [`Block`].
+/// A branch by its counter: 1 if it was mispredicted, else 0.
 #[inline(always)]
 fn count(counter: &mut u8, outcome: u8) -> u8 {
     let next = (NEXT >> ((*counter | outcome) & 63)) as u8;

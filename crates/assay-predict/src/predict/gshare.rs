@@ -128,7 +128,7 @@ impl<const ROOM: usize> BlockPredictor for Gshare<ROOM> {
             *place = (address ^ address >> 2 & self.folded ^ *place & self.remembered) & self.index;
         }
         self.history = block.history_after(self.history);
-        self.counters.judge(block, |nth, _| places[nth])
+        self.counters.judge(&places, block)
     }
 
     fn storage_bits(&self) -> u64 {

@@ -40,8 +40,10 @@ impl BlockPredictor for TwoLevel {
     #[inline(always)]
     fn judge(&mut self, block: &Block) -> u64 {
         let places = self.histories.places(block);
-        let histories = &mut self.histories;
-        self.counters.judge(block, |nth, outcome| u32::from(histories.before(places[nth], outcome)))
+        block.for_each(|nth, outcome| {
+            let pattern = self.histories.before(places[nth], outcome);
+            self.counters.judge_one(u32::from(pattern), outcome)
+        })
     }
 
     fn storage_bits(&self) -> u64 {
