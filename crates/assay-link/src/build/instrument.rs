@@ -44,16 +44,7 @@ const LOG: &str = concat!(
     include_str!("instrument/log.c")
 );
 /// What both replace in the C library.
-pub const WRAPPED: [&str; 8] = [
-    "sigaction",
-    "signal",
-    "bsd_signal",
-    "ssignal",
-    "sysv_signal",
-    "__sysv_signal",
-    "sigprocmask",
-    "pthread_sigmask",
-];
+pub const WRAPPED: [&str; 5] = ["sigaction", "signal", "__sysv_signal", "sigprocmask", "pthread_sigmask"];
 
 /// What an instrumented program is linked with: its side of the log, in C.
 pub fn program_side(scope: Scope) -> &'static str {

@@ -461,8 +461,10 @@ fn remembered(place: &Path) -> Vec<Vec<String>> {
 
 /// Keeps those whose outputs are there.
 fn remember(place: &Path, links: &[Vec<String>]) -> io::Result<()> {
+    // Another lab may have kept its own meanwhile.
+    let before = remembered(place);
     let mut kept: Vec<&Vec<String>> = Vec::new();
-    for link in links.iter().filter(|link| !link.is_empty()) {
+    for link in before.iter().chain(links).filter(|link| !link.is_empty()) {
         if !kept.contains(&link) {
             kept.push(link);
         }

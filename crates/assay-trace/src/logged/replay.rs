@@ -28,6 +28,8 @@ use stretch::Stretch;
 
 /// Direct jumps in a row without a choice: a loop that never ends.
 const ENDLESS: usize = 10_000;
+/// Returns without a record in a row: the same, but for the end of a deep recursion.
+const ENDLESS_RETURNS: usize = 1 << 20;
 /// Bytes of a call by other code.
 const OTHER_CALL: u64 = 5;
 /// Sites of other code: the call into ours, and the return behind a call of ours.
@@ -251,7 +253,7 @@ impl Replay {
         let behind = self.walk.calls.pop().filter(|_| !self.walk.jumped);
         let behind = behind.ok_or_else(|| format!("at {pc:#x} a function returns that was not called"))?;
         self.walk.quiet += 1;
-        if self.walk.quiet > ENDLESS {
+        if self.walk.quiet > ENDLESS_RETURNS {
             return Err(format!("at {pc:#x} code loops without a logged branch"));
         }
         self.walk.batch.push(stretch.branch.again(behind + self.base, true, carry));

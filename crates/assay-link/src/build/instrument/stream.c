@@ -224,6 +224,9 @@ static void assay_deliver(struct sigaction handler, int number, siginfo_t *info,
     uint8_t *at = __assay_at;
     uint64_t kept = __assay_kept, target = __assay_target;
     int depth = assay_depth;
+    /* Blocked while the program waits for others (sigsuspend), it would be blocked in their handlers, too. */
+    uint64_t full = 1UL << (SIGSEGV - 1);
+    assay_call(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&full, 0, sizeof full, 0, 0);
     assay_interrupted();
     if (depth + 1 < ASSAY_DEPTHS) {
         assay_depth = depth + 1;
@@ -272,12 +275,21 @@ static int assay_register(const uint8_t *code, int *further)
     return registers[high | (is_long ? code[1] & 7 : low)];
 }
 
-/* A fault of the program's own. */
+/* A fault of the program's own, or the signal as somebody sent it. */
 static void assay_own_fault(int number, siginfo_t *info, void *context)
 {
     struct sigaction own = assay_handlers[number], plain = {.sa_handler = SIG_DFL};
+    int was_sent = info->si_code <= 0;
+    if (own.sa_handler == SIG_IGN && was_sent) {
+        return;
+    }
     if (own.sa_handler == SIG_DFL || own.sa_handler == SIG_IGN) {
         __real_sigaction(number, &plain, NULL);
+        if (was_sent) {
+            /* A fault comes again by itself, this does not. */
+            assay_call(SYS_tgkill, assay_call(SYS_getpid, 0, 0, 0, 0, 0, 0), assay_call(SYS_gettid, 0, 0, 0, 0, 0, 0), number, 0,
+                       0, 0);
+        }
         return;
     }
     if ((own.sa_flags & (int)SA_RESETHAND) != 0) {
@@ -363,9 +375,6 @@ sighandler_t __wrap___sysv_signal(int number, sighandler_t handler)
 {
     return assay_signal(number, handler, (int)(SA_RESETHAND | SA_NODEFER));
 }
-sighandler_t __wrap_bsd_signal(int, sighandler_t) __attribute__((alias("__wrap_signal")));
-sighandler_t __wrap_ssignal(int, sighandler_t) __attribute__((alias("__wrap_signal")));
-sighandler_t __wrap_sysv_signal(int, sighandler_t) __attribute__((alias("__wrap___sysv_signal")));
 
 static const sigset_t *assay_open(int how, const sigset_t *set, sigset_t *own)
 {

@@ -9,7 +9,7 @@
 
 use super::arrivals::AddressMap;
 use super::batch::{BATCH, Batch};
-use super::{ENDLESS, NONE, Replay, Walk, WalkPosition};
+use super::{ENDLESS_RETURNS, NONE, Replay, Walk, WalkPosition};
 use crate::ClassCounts;
 use assay_pure::outcomes::{
     END, NAMED_BYTES, SiteKind, TARGET_BYTES, TARGET_WORD, WORD_BYTES, outcome, word_at,
@@ -211,6 +211,10 @@ impl Replay {
     /// walked by steps.
     #[inline]
     pub(super) fn along_runs(&mut self, stretch: u32, bytes: &[u8]) -> Result<Option<usize>, String> {
+        // Once a return has led elsewhere, returns without a record end calls that are not known.
+        if self.walk.jumped && !self.whole {
+            return Ok(None);
+        }
         self.forget_too_many();
         let mut head = self.head(stretch);
         let (mut done, mut last, bytes) = (0, None, &bytes[..bytes.len().min(BATCH)]);
@@ -227,9 +231,12 @@ impl Replay {
             if wrong.unbounded_shl(64 - 8 * u32::from(way.used)) != 0 {
                 break;
             }
+            if returned.is_some() && !self.whole && self.walk.calls.last().copied() != returned {
+                break;
+            }
             let used = ahead + usize::from(way.used);
             self.walk.quiet = if used > 0 { 0 } else { self.walk.quiet + 1 };
-            if self.walk.quiet > ENDLESS {
+            if self.walk.quiet > ENDLESS_RETURNS {
                 break;
             }
             self.runs.met.meet(way.run);

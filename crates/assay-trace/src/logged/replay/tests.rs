@@ -255,6 +255,29 @@ fn calls_and_returns_that_come_again_are_those_that_are_followed_one_by_one() {
 }
 
 #[test]
+fn once_a_return_has_led_elsewhere_none_without_a_record_is_followed_however_the_log_is_cut() {
+    let went = |site: u32, offset: u64| {
+        let mut record = (START + offset + APART).to_le_bytes().to_vec();
+        record.extend(outcomes::word(site, outcome::WENT).to_le_bytes());
+        record
+    };
+    let mut named = vec![0];
+    named.extend(outcomes::word(4, outcome::NAMED).to_le_bytes());
+    // The first function returns into itself, and then to the loop.
+    let mut records =
+        vec![mark(1, 0, 1), vec![0], went(3, 15), vec![0], went(7, 15), vec![0], went(7, 11), named.clone()];
+    for _ in 0..8 {
+        records.extend([vec![0], went(3, 22), named.clone()]);
+    }
+    for piece in [1, records.len()] {
+        let (mut replay, mut seen) = (replay_of_calls(), (BranchForm::Branches, Form::default()));
+        let mut followed = records.chunks(piece).map(|piece| replay.follow(&piece.concat(), &mut seen));
+        let failed = followed.find_map(Result::err).expect("who called is not known");
+        assert!(failed.contains("at 0x1017 a function returns that was not called"), "{failed}");
+    }
+}
+
+#[test]
 fn a_record_that_is_lost_or_comes_twice_among_those_that_come_again_is_noticed() {
     let records = records_of_calls(40);
     // Without the last one the log is cut, no more.
