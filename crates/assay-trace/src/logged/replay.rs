@@ -28,7 +28,7 @@ use stretch::Stretch;
 
 /// Direct jumps in a row without a choice: a loop that never ends.
 const ENDLESS: usize = 10_000;
-/// Returns without a record in a row: the same, but for the end of a deep recursion.
+/// Returns without a record in a row: the same. No recursion is as deep.
 const ENDLESS_RETURNS: usize = 1 << 20;
 /// Bytes of a call by other code.
 const OTHER_CALL: u64 = 5;
@@ -230,7 +230,8 @@ impl Replay {
         Ok(())
     }
 
-    /// Goes on along runs, or where no record is needed to know whereto. Returns of how many bytes; nothing: a record is needed.
+    /// Goes on along runs, or where no record is needed to know whereto. Returns how many bytes that took; nothing: the next record is
+    /// to be walked by itself.
     fn go_on(&mut self, place: WalkPosition, left: &[u8]) -> Result<Option<usize>, String> {
         if place.carry == 0
             && let Some(used) = self.along_runs(place.stretch, left)?

@@ -122,7 +122,7 @@ const UNMET: Way =
 /// A run that begins at a record.
 struct RunStart {
     origin: u32,
-    /// Bytes ahead of the record's last ones, which are no outcomes.
+    /// Bytes of the record that are no outcomes.
     ahead: usize,
     outcomes: u64,
     /// What it leads behind, if it ends a call.
@@ -231,6 +231,7 @@ impl Replay {
             if wrong.unbounded_shl(64 - 8 * u32::from(way.used)) != 0 {
                 break;
             }
+            // Not behind the last call: the steps know what that means for returns without a record.
             if returned.is_some() && !self.whole && self.walk.calls.last().copied() != returned {
                 break;
             }
@@ -300,7 +301,7 @@ impl Replay {
     }
 
     /// The origin behind a branch that went there, and what it returns behind: to an address of the running program; a return without
-    /// a record, of the measured one. Nothing: that is other code.
+    /// a record, of the measured one. Nothing: what follows is to be walked by steps.
     #[inline(always)]
     fn went_to(&mut self, head: Head, target: u64) -> Result<Option<(u32, Option<u64>)>, String> {
         let to = if head.kind == HeadKind::Quiet { target } else { target.wrapping_sub(self.walk.moved) };

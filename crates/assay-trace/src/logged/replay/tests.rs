@@ -15,6 +15,8 @@ const CODE: [u8; 13] = [
     0x0f, 0x05, // syscall: it ends
 ];
 const START: u64 = 0x1000;
+/// How far places lie from each other in both programs.
+const APART: u64 = 0x500;
 /// Whether branches were not taken; records could have ended ahead of the third.
 const OUTCOMES: [u8; 6] = [1, 0, END, 0, 1, 1];
 
@@ -54,18 +56,36 @@ impl Observer for Seen {
 }
 
 fn replay() -> Replay {
-    let sites = [
-        (0, SiteKind::SystemCall),
-        (4, SiteKind::Conditional),
-        (9, SiteKind::Conditional),
-        (11, SiteKind::SystemCall),
-    ];
-    let place = |(at, (offset, kind)): (usize, (u64, SiteKind))| {
-        let address = START + offset;
-        PairedPlace { kind, site: at as u32 + 1, plain: address, logging: address }
+    use SiteKind::{Conditional, SystemCall};
+    replay_of(&CODE, &[(0, SystemCall), (4, Conditional), (9, Conditional), (11, SystemCall)], &[])
+}
+
+/// Of code with these sites, numbered from 1, and where indirect branches lead to.
+fn replay_of(code: &[u8], sites: &[(u64, SiteKind)], points: &[u64]) -> Replay {
+    let place = |kind: SiteKind, site: usize, offset: u64| PairedPlace {
+        kind,
+        site: site as u32,
+        plain: START + offset,
+        logging: START + offset + APART,
     };
-    let table = PairedTable { places: sites.into_iter().enumerate().map(place).collect(), anchor: 0 };
-    Replay::of_code(vec![CodePiece { start: START, bytes: CODE.to_vec() }], &table, 0)
+    let sites = sites.iter().enumerate().map(|(at, (offset, kind))| place(*kind, at + 1, *offset));
+    let points = points.iter().map(|offset| place(SiteKind::Point, 0, *offset));
+    let table = PairedTable { places: sites.chain(points).collect(), anchor: 0 };
+    Replay::of_code(vec![CodePiece { start: START, bytes: code.to_vec() }], &table, 0)
+}
+
+/// The record of an indirect branch or a return to there.
+fn went(site: u32, offset: u64) -> Vec<u8> {
+    let mut record = (START + offset + APART).to_le_bytes().to_vec();
+    record.extend(outcomes::word(site, outcome::WENT).to_le_bytes());
+    record
+}
+
+/// The record of a branch that names itself.
+fn named(site: u32, outcome: u8) -> Vec<u8> {
+    let mut record = vec![outcome];
+    record.extend(outcomes::word(site, outcome::NAMED).to_le_bytes());
+    record
 }
 
 fn mark(what: u32, position: usize, site: u32) -> Vec<u8> {
@@ -145,11 +165,8 @@ const CALLS: [u8; 38] = [
     0x90, // 36: nop
     0xc3, // ret
 ];
-/// How far places lie from each other in both programs.
-const APART: u64 = 0x500;
-
 fn replay_of_calls() -> Replay {
-    use SiteKind::{Conditional, Indirect, Named, Point, Quiet, Return, SystemCall};
+    use SiteKind::{Conditional, Indirect, Named, Quiet, Return, SystemCall};
     let sites = [
         (0, SystemCall),
         (4, Conditional),
@@ -163,25 +180,11 @@ fn replay_of_calls() -> Replay {
         (35, Quiet),
         (37, Return),
     ];
-    let points = [11, 15, 22, 24, 29, 30, 35].map(|offset| (offset, Point));
-    let place = |(at, (offset, kind)): (usize, (u64, SiteKind))| PairedPlace {
-        kind,
-        site: if kind == Point { 0 } else { at as u32 + 1 },
-        plain: START + offset,
-        logging: START + offset + APART,
-    };
-    let table =
-        PairedTable { places: sites.into_iter().chain(points).enumerate().map(place).collect(), anchor: 0 };
-    Replay::of_code(vec![CodePiece { start: START, bytes: CALLS.to_vec() }], &table, 0)
+    replay_of(&CALLS, &sites, &[11, 15, 22, 24, 29, 30, 35])
 }
 
 /// Records of so many turns.
 fn records_of_calls(turns: u32) -> Vec<Vec<u8>> {
-    let went = |site: u32, offset: u64| {
-        let mut record = (START + offset + APART).to_le_bytes().to_vec();
-        record.extend(outcomes::word(site, outcome::WENT).to_le_bytes());
-        record
-    };
     let mut records = vec![mark(1, 0, 1)];
     for turn in 0..turns {
         // Short periods, which come again, and some that do not.
@@ -197,9 +200,7 @@ fn records_of_calls(turns: u32) -> Vec<Vec<u8>> {
             30 => records.push(went(11, 35)),
             _ => {}
         }
-        let mut named = vec![u8::from(turn == turns - 1)];
-        named.extend(outcomes::word(4, outcome::NAMED).to_le_bytes());
-        records.push(named);
+        records.push(named(4, u8::from(turn == turns - 1)));
     }
     let length = records.iter().map(Vec::len).sum();
     records.push(mark(2, length, 5));
@@ -255,19 +256,42 @@ fn calls_and_returns_that_come_again_are_those_that_are_followed_one_by_one() {
 }
 
 #[test]
+fn a_recursion_of_any_depth_is_left_without_a_record() {
+    const DEPTH: usize = 20_000;
+    const RECURSION: [u8; 19] = [
+        0x0f, 0x05, // syscall: a region begins
+        0xe8, 0x02, 0x00, 0x00, 0x00, // 2: call 9
+        0x0f, 0x05, // syscall: it ends
+        0x85, 0xc9, // 9: test %ecx, %ecx
+        0x74, 0x05, // je 18
+        0xe8, 0xf7, 0xff, 0xff, 0xff, // 13: call 9
+        0xc3, // 18: ret
+    ];
+    use SiteKind::{Conditional, Quiet, SystemCall};
+    let sites = [(0, SystemCall), (7, SystemCall), (11, Conditional), (18, Quiet)];
+    let mut log = mark(1, 0, 1);
+    log.extend([outcome::NOT_TAKEN as u8; DEPTH]);
+    log.push(outcome::TAKEN as u8);
+    log.extend(mark(2, log.len(), 2));
+    for piece in [MARK_BYTES + 1, log.len()] {
+        let mut replay = replay_of(&RECURSION, &sites, &[]);
+        replay.walk.batch = Batch::counting();
+        let (first, rest) = log.split_at(piece);
+        assert_eq!(replay.follow(first, &mut Taken::default()), Ok(()));
+        assert_eq!(replay.follow(rest, &mut Taken::default()), Ok(()));
+        let counts = replay.walk.counts();
+        assert_eq!((counts.calls, counts.returns), (DEPTH as u64 + 1, DEPTH as u64 + 1));
+    }
+}
+
+#[test]
 fn once_a_return_has_led_elsewhere_none_without_a_record_is_followed_however_the_log_is_cut() {
-    let went = |site: u32, offset: u64| {
-        let mut record = (START + offset + APART).to_le_bytes().to_vec();
-        record.extend(outcomes::word(site, outcome::WENT).to_le_bytes());
-        record
-    };
-    let mut named = vec![0];
-    named.extend(outcomes::word(4, outcome::NAMED).to_le_bytes());
+    let again = || named(4, 0);
     // The first function returns into itself, and then to the loop.
     let mut records =
-        vec![mark(1, 0, 1), vec![0], went(3, 15), vec![0], went(7, 15), vec![0], went(7, 11), named.clone()];
+        vec![mark(1, 0, 1), vec![0], went(3, 15), vec![0], went(7, 15), vec![0], went(7, 11), again()];
     for _ in 0..8 {
-        records.extend([vec![0], went(3, 22), named.clone()]);
+        records.extend([vec![0], went(3, 22), again()]);
     }
     for piece in [1, records.len()] {
         let (mut replay, mut seen) = (replay_of_calls(), (BranchForm::Branches, Form::default()));
