@@ -16,6 +16,10 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// The end of the pipe that signals are written to; -1: nobody reads it.
 static BELL: AtomicI32 = AtomicI32::new(-1);
 
+/// What asks to stop.
+const SIGNALS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
+/// How far the lab may be behind a program that the same signal was sent to: it is scheduled when the machine has time.
+const BEHIND: Duration = Duration::from_secs(2);
 /// How long everything has to end in its own way.
 const GRACE: Duration = Duration::from_millis(1000);
 /// How long the lab then has to end: it keeps what it measured and shows it.
@@ -53,7 +57,7 @@ pub fn catch() {
         if let Some(bell) = watch() {
             BELL.store(bell, Ordering::SeqCst);
         }
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        for signal in SIGNALS {
             if !is_ignored(signal) {
                 // SAFETY: the handler only touches atomics and calls async-signal-safe functions.
                 unsafe {
@@ -70,6 +74,19 @@ pub fn catch() {
 /// Has anybody asked to stop since [`catch`]?
 pub fn asked() -> bool {
     ASKED.load(Ordering::SeqCst)
+}
+
+/// To be called when a measured program was ended by a signal: Ctrl-C and a cluster's end of a job go to all processes of a group,
+/// and which of them has it first is chance. If it is one that asks the lab to stop, waits until the lab has it, too, for at most
+/// [`BEHIND`].
+pub fn wait_behind(signal: i32) {
+    if !SIGNALS.contains(&signal) || is_ignored(signal) {
+        return;
+    }
+    let deadline = Instant::now() + BEHIND;
+    while !asked() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Ends what this process has started and left behind, if somebody has asked to stop: to be called last.

@@ -267,6 +267,40 @@ fn a_polite_kill_ends_a_stopped_program_and_what_left_its_session() {
     lab.assert_ledger_is_whole();
 }
 
+/// Once there is a file `hold`, `faulty` ends itself by a signal and says that it does.
+const ENDED: &str = r#"
+#include "plain.h"
+#include <signal.h>
+static uint64_t faulty(const uint8_t *data, size_t size)
+{
+    if (access("hold", F_OK) == 0) {
+        close(creat("ended", 0600));
+        raise(SIGTERM);
+    }
+    return plain(data, size);
+}
+ASSAY_VARIANT("plain", plain)
+ASSAY_VARIANT("faulty", faulty)
+ASSAY_MAIN()
+"#;
+
+#[test]
+fn a_signal_that_reaches_the_measured_programs_before_the_lab_is_no_failure_of_theirs() {
+    let Some(mut lab) = Lab::with_program(&format!("#include <fcntl.h>\n{ENDED}"), &["plain", "faulty"]) else {
+        return;
+    };
+    lab.measure_out_of_turn();
+    std::fs::write(lab.file("hold"), "").unwrap();
+    let mut running = lab.start(&[]);
+    wait_for(&lab.file("ended"), &mut running);
+    // Enough for the lab to see the program's end.
+    std::thread::sleep(Duration::from_millis(300));
+    let said = ends_soon(running, "TERM");
+    said.assert_code(1);
+    assert_eq!(lab.column("SELECT reason FROM failure"), [""; 0]);
+    lab.assert_ledger_is_whole();
+}
+
 fn sleepers(lab: &Lab) -> usize {
     lab::processes_from(&lab.file("sleeper")).len()
 }
