@@ -16,7 +16,7 @@ impl Observer for Counter {
     fn branches(&mut self, _: &[BranchSite], _: &[Branch]) {}
 
     fn steps(&mut self, steps: Steps<'_>) {
-        self.0 += steps.conditionals.len() as u64;
+        self.0 += steps.branches() as u64;
     }
 }
 

@@ -9,6 +9,7 @@
 
 pub mod bimodal;
 pub mod block;
+mod conditionals;
 pub mod contract;
 pub mod counters;
 mod entry;
@@ -23,6 +24,7 @@ pub mod member;
 pub mod perceptron;
 pub mod profile;
 pub mod return_stack;
+pub mod run_table;
 pub mod steps;
 pub mod tage;
 pub mod tage_sc;
@@ -40,6 +42,7 @@ pub use family::{Parameter, PredictorFamily, expand};
 pub use floor::{Floor, SiteFloor};
 pub use member::{Conditionals, Member, Profile, Simulated, TargetMember};
 pub use return_stack::Returns;
-pub use steps::{KeptSteps, Steps};
+pub use run_table::{IS_RUN, RUN, RunTable};
+pub use steps::{KeptSteps, NO_RUNS, Steps};
 pub use tally::{PredictionKind, SiteTally, Tally};
 pub use zoo::{PredictorDescription, UnknownPredictor, Zoo};

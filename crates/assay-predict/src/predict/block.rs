@@ -4,10 +4,6 @@
 //! in tables) is computed for a block in vectors, and only what waits for counters is done branch by branch. Which branches
 //! were mispredicted is a word of bits: a site's count is touched where one was, not at every branch.
 
-use super::widest::{Pass, widest};
-use crate::trace::Branch;
-use std::ops::Range;
-
 /// Branches of a block.
 pub const BLOCK: usize = 64;
 
@@ -39,96 +35,10 @@ pub(super) fn key(pc: u64, taken: bool) -> u32 {
     (pc as u32) << 1 | u32::from(taken)
 }
 
-/// Writes the key of each of as many. Eight at once: one by one they took 0.2 ns more each.
+/// Its outcome as a block has it.
 #[inline(always)]
-pub(super) fn write_keys<T: Copy>(keys: &mut [u32], of: &[T], key: impl Fn(T) -> u32) {
-    let (eights, rest) = keys.as_chunks_mut::<8>();
-    let (of_eights, of_rest) = of.as_chunks::<8>();
-    for (keys, of) in eights.iter_mut().zip(of_eights) {
-        *keys = of.map(&key);
-    }
-    for (place, of) in rest.iter_mut().zip(of_rest) {
-        *place = key(*of);
-    }
-}
-
-/// Conditional branches on their way to members, as their source has them.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum ConditionalStretch<'a> {
-    /// Among other branches, at these places. Each member reads them for itself, a block at a time: to write keys for all
-    /// members while branches are counted took 0.8 ns a branch, half of it for lines of the first-level cache.
-    Placed(&'a [Branch], &'a [u16]),
-    /// Events as in [`super::Steps`], and the [`key`] of each.
-    Events(&'a [u32], &'a [u32]),
-}
-
-/// What is needed of a stretch.
-trait BlockSource: Copy {
-    fn number(&self) -> usize;
-
-    /// Puts what [`BlockSource::keys`] of this block needs into `room`, while the block before it is not judged yet: what
-    /// was just written one by one is not there to be read as vectors.
-    fn prepare(&self, block: &Range<usize>, room: &mut [u32; BLOCK]);
-
-    /// Keys of a block's branches.
-    fn keys<'a>(&'a self, block: &Range<usize>, room: &'a [u32; BLOCK]) -> &'a [u32; BLOCK];
-
-    fn site(&self, nth: usize) -> usize;
-}
-
-#[derive(Clone, Copy)]
-struct PlacedBranches<'a>(&'a [Branch], &'a [u16]);
-
-impl BlockSource for PlacedBranches<'_> {
-    #[inline(always)]
-    fn number(&self) -> usize {
-        self.1.len()
-    }
-
-    #[inline(always)]
-    fn prepare(&self, block: &Range<usize>, room: &mut [u32; BLOCK]) {
-        write_keys(&mut room[..block.len()], &self.1[block.clone()], |place| {
-            let branch = &self.0[usize::from(place)];
-            key(branch.pc, branch.taken())
-        });
-    }
-
-    #[inline(always)]
-    fn keys<'a>(&'a self, _: &Range<usize>, room: &'a [u32; BLOCK]) -> &'a [u32; BLOCK] {
-        room
-    }
-
-    #[inline(always)]
-    fn site(&self, nth: usize) -> usize {
-        self.0[usize::from(self.1[nth])].site as usize
-    }
-}
-
-#[derive(Clone, Copy)]
-struct KeyedEvents<'a>(&'a [u32], &'a [u32]);
-
-impl BlockSource for KeyedEvents<'_> {
-    #[inline(always)]
-    fn number(&self) -> usize {
-        self.0.len()
-    }
-
-    #[inline(always)]
-    fn prepare(&self, block: &Range<usize>, room: &mut [u32; BLOCK]) {
-        if block.len() < BLOCK {
-            room[..block.len()].copy_from_slice(&self.1[block.clone()]);
-        }
-    }
-
-    #[inline(always)]
-    fn keys<'a>(&'a self, block: &Range<usize>, room: &'a [u32; BLOCK]) -> &'a [u32; BLOCK] {
-        <&[u32; BLOCK]>::try_from(&self.1[block.clone()]).unwrap_or(room)
-    }
-
-    #[inline(always)]
-    fn site(&self, nth: usize) -> usize {
-        (self.0[nth] >> 1) as usize
-    }
+pub(super) fn outcome(key: u32) -> u8 {
+    (key << 3) as u8 & 8
 }
 
 impl Block {
@@ -142,10 +52,14 @@ impl Block {
         Block::of(&keys, number)
     }
 
+    /// None yet.
+    pub(super) const EMPTY: Block =
+        Block { addresses: [0; BLOCK], outcomes: [0; BLOCK], taken: 0, number: 0 };
+
     /// Of the first `number` branches of those that have these keys.
     #[inline(always)]
-    fn of(keys: &[u32; BLOCK], number: usize) -> Block {
-        let outcomes = keys.map(|key| (key << 3) as u8 & 8);
+    pub(super) fn of(keys: &[u32; BLOCK], number: usize) -> Block {
+        let outcomes = keys.map(outcome);
         let mut taken = 0;
         for eight in outcomes.as_chunks::<8>().0 {
             // Bits 0, 8, .. 56 become bits 63, 62, .. 56: no two products of a bit and a bit are at one place.
@@ -212,53 +126,9 @@ impl Block {
     }
 }
 
-impl ConditionalStretch<'_> {
-    /// Has a predictor judge them all, and adds one to `missed[site]` for each misprediction.
-    pub(super) fn judge<P: BlockPredictor>(self, predictor: &mut P, missed: &mut [u64]) {
-        match self {
-            Self::Placed(branches, places) => {
-                widest(JudgePass { predictor, conditionals: PlacedBranches(branches, places), missed });
-            }
-            Self::Events(events, keys) => {
-                widest(JudgePass { predictor, conditionals: KeyedEvents(events, keys), missed });
-            }
-        }
-    }
-}
-
-/// A predictor over a stretch.
-struct JudgePass<'a, P, C> {
-    predictor: &'a mut P,
-    conditionals: C,
-    missed: &'a mut [u64],
-}
-
-impl<P: BlockPredictor, C: BlockSource> Pass for JudgePass<'_, P, C> {
-    #[inline(always)]
-    fn run(self) {
-        let JudgePass { predictor, conditionals, missed } = self;
-        let all = conditionals.number();
-        let (mut room, mut next) = ([0; BLOCK], 0..all.min(BLOCK));
-        conditionals.prepare(&next, &mut room);
-        while !next.is_empty() {
-            let these = next;
-            let block = Block::of(conditionals.keys(&these, &room), these.len());
-            next = these.end..all.min(these.end + BLOCK);
-            conditionals.prepare(&next, &mut room);
-            let mut wrong = predictor.judge(&block);
-            while wrong != 0 {
-                let nth = wrong.leading_zeros() as usize;
-                missed[conditionals.site(these.start + nth)] += 1;
-                wrong &= !(1 << (BLOCK - 1) >> nth);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::BranchClass;
 
     fn outcomes(number: usize) -> Vec<bool> {
         (0..number).map(|nth| nth * nth % 7 < 3 || nth % 11 == 4).collect()
@@ -304,44 +174,6 @@ mod tests {
             let expected: Vec<_> = expected.iter().map(|taken| u8::from(*taken) * 8).enumerate().collect();
             assert_eq!(asked, expected);
             assert_eq!(wrong, block.taken);
-        }
-    }
-
-    /// Errs at the branches that are not taken.
-    struct Optimist;
-
-    impl BlockPredictor for Optimist {
-        fn judge(&mut self, block: &Block) -> u64 {
-            block.for_each(|_, outcome| 1 - (outcome >> 3))
-        }
-
-        fn storage_bits(&self) -> u64 {
-            0
-        }
-    }
-
-    #[test]
-    fn mispredictions_are_counted_at_their_sites_in_both_forms_however_long() {
-        for number in [0, 1, 63, 64, 65, 128, 200] {
-            let outcomes = outcomes(number);
-            let branch = |nth: usize| {
-                Branch::new(nth as u64, 0, nth as u32 % 5, BranchClass::CONDITIONAL, outcomes[nth], 1)
-            };
-            let branches: Vec<Branch> = (0..number).map(branch).collect();
-            let places: Vec<u16> = (0..number as u16).collect();
-            let events: Vec<u32> = branches.iter().map(|of| of.site << 1 | u32::from(of.taken())).collect();
-            let keys: Vec<u32> = branches.iter().map(|of| key(of.pc, of.taken())).collect();
-            let mut expected = [0; 5];
-            for branch in branches.iter().filter(|branch| !branch.taken()) {
-                expected[branch.site as usize] += 1;
-            }
-            let counted = |stretch: ConditionalStretch<'_>| {
-                let mut missed = [0; 5];
-                stretch.judge(&mut Optimist, &mut missed);
-                missed
-            };
-            assert_eq!(counted(ConditionalStretch::Placed(&branches, &places)), expected);
-            assert_eq!(counted(ConditionalStretch::Events(&events, &keys)), expected);
         }
     }
 }

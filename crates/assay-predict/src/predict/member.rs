@@ -7,7 +7,8 @@
 //! What is judged: conditional branches for their direction; indirect jumps and calls for their target; returns for
 //! theirs. A conditional branch that is also indirect or a return (A32 has them) is judged for its direction alone.
 
-use super::block::{BlockPredictor, ConditionalStretch};
+use super::block::BlockPredictor;
+use super::conditionals::ConditionalStretch;
 use super::widest::{Pass, widest};
 use super::{DirectionPredictor, PredictionKind, TargetPredictor};
 use crate::trace::Branch;
@@ -34,6 +35,11 @@ pub trait Member: Send {
     /// Whether it looks at other branches than conditional ones.
     fn sees_all(&self) -> bool {
         true
+    }
+
+    /// Whether it, or a part of it, looks at the conditional ones by themselves.
+    fn sees_conditionals(&self) -> bool {
+        !self.sees_all()
     }
 
     /// What its tables and registers would take in hardware, bits.
@@ -143,6 +149,10 @@ impl Member for Profile {
 
     fn sees_all(&self) -> bool {
         self.parts.iter().any(|part| part.sees_all())
+    }
+
+    fn sees_conditionals(&self) -> bool {
+        self.parts.iter().any(|part| part.sees_conditionals())
     }
 
     fn storage_bits(&self) -> u64 {

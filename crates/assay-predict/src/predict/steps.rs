@@ -4,6 +4,7 @@
 //! event is the site's number and that bit, and where an indirect branch went stands in a list of its own. What walks over
 //! it reads a sixth of the memory that [`Branch`]es take, and those who judge conditional branches alone see no others.
 
+use super::run_table::RunTable;
 use crate::trace::{Branch, BranchClass};
 use std::sync::Arc;
 
@@ -16,8 +17,10 @@ pub struct Steps<'a> {
     /// The branch of each site by number, not taken; of an indirect one the target is 0. From one stretch of a stream to the
     /// next there may be more of them, but what a number stands for stays.
     pub sites: &'a [Branch],
-    /// Events of the conditional branches, in order.
+    /// The conditional branches in order: events, or the numbers of `runs` with [`super::IS_RUN`].
     pub conditionals: &'a [u32],
+    /// What those stand for. There may be more of them in the next stretch, or others.
+    pub runs: &'a RunTable,
     /// Events of all branches, in order; not to be relied on where [`super::Zoo::sees_all`] says no.
     pub all: &'a [u32],
     /// Where each indirect branch of `all` went, in order.
@@ -27,7 +30,24 @@ pub struct Steps<'a> {
 /// Branches that are written out at once: 6 KB.
 const PIECE: usize = 256;
 
+/// For steps without runs.
+pub static NO_RUNS: RunTable = RunTable::new();
+
 impl Steps<'_> {
+    /// Events of the conditional branches, in order.
+    pub fn conditional_events(&self) -> impl Iterator<Item = u32> {
+        self.conditionals.iter().flat_map(|of| self.runs.events(of)).copied()
+    }
+
+    /// How many branches these are, of the form that has more of them.
+    pub fn branches(&self) -> usize {
+        if self.all.is_empty() {
+            self.conditionals.iter().map(|of| self.runs.events(of).len()).sum()
+        } else {
+            self.all.len()
+        }
+    }
+
     /// All branches, written out piece by piece. So who looks at all has one loop, whatever the stream is written in, and
     /// the compiler one place to put a predictor's code: with two it calls what it would else have inlined.
     pub(super) fn for_pieces(self, mut walk: impl FnMut(&[Branch])) {
@@ -57,11 +77,11 @@ pub struct KeptSteps {
 }
 
 impl KeptSteps {
-    /// A copy. `sites` are those of the steps, which change seldom.
+    /// A copy, without runs. `sites` are those of the steps, which change seldom.
     pub fn copy(steps: Steps<'_>, sites: &Arc<[Branch]>) -> KeptSteps {
         KeptSteps {
             sites: Arc::clone(sites),
-            conditionals: steps.conditionals.to_vec(),
+            conditionals: steps.conditional_events().collect(),
             all: steps.all.to_vec(),
             targets: steps.targets.to_vec(),
         }
@@ -88,7 +108,8 @@ impl KeptSteps {
 
     /// To be walked over.
     pub fn steps(&self) -> Steps<'_> {
-        Steps { sites: &self.sites, conditionals: &self.conditionals, all: &self.all, targets: &self.targets }
+        let KeptSteps { sites, conditionals, all, targets } = self;
+        Steps { sites, conditionals, runs: &NO_RUNS, all, targets }
     }
 }
 

@@ -3,7 +3,8 @@
 //! The list of names is made of the lists that the predictors' own files keep, so what a name stands for is written
 //! once, beside the predictor.
 
-use super::block::{ConditionalStretch, key, write_keys};
+use super::block::key;
+use super::conditionals::{BATCH, ConditionalBlocks, ConditionalStretch};
 use super::entry::PredictorEntry;
 use super::family::{Named, PredictorFamily};
 use super::member::BranchStretch;
@@ -197,14 +198,10 @@ pub struct Zoo {
     /// Where in a batch the conditional branches are.
     places: Box<[u16; BATCH]>,
     /// Keys by event.
-    known: Vec<u32>,
-    /// Of a batch's conditional branches.
-    keys: Box<[u32; BATCH]>,
+    keys: Vec<u32>,
+    blocks: ConditionalBlocks,
     lengths: Vec<u8>,
 }
-
-/// Branches per batch: 96 KB, which stay in a second-level cache from one member to the next.
-const BATCH: usize = 4096;
 
 impl Zoo {
     /// The predictors and profiles of these names, in this order. None at all is a zoo too: executions are counted.
@@ -217,8 +214,8 @@ impl Zoo {
             names: names.iter().map(|name| name.as_ref().to_owned()).collect(),
             members: found?.iter().map(Named::member).collect(),
             places: Box::new([0; BATCH]),
-            known: Vec::new(),
-            keys: Box::new([0; BATCH]),
+            keys: Vec::new(),
+            blocks: ConditionalBlocks::default(),
             lengths: Vec::new(),
         })
     }
@@ -242,10 +239,14 @@ impl Zoo {
     /// tallies. Panics if `tally` is for another number of members.
     pub fn observe(&mut self, branches: &[Branch], tally: &mut Tally) {
         assert_eq!(self.members.len(), tally.members(), "the tally of another zoo");
-        for batch in branches.chunks(BATCH) {
-            let conditional = tally.count(batch, &mut self.places[..]);
-            let conditionals = ConditionalStretch::Placed(batch, &self.places[..conditional]);
-            let batch = BranchStretch { branches: batch, conditionals, lengths: &self.lengths };
+        let sees_conditionals = self.sees_conditionals();
+        for branches in branches.chunks(BATCH) {
+            let conditional = tally.count(branches, &mut self.places[..]);
+            if sees_conditionals {
+                self.blocks.take_placed(branches, &self.places[..conditional]);
+            }
+            let conditionals = self.blocks.stretch();
+            let batch = BranchStretch { branches, conditionals, lengths: &self.lengths };
             walk(&mut self.members, &batch, tally);
         }
     }
@@ -255,6 +256,10 @@ impl Zoo {
         self.members.iter().any(|member| member.sees_all())
     }
 
+    fn sees_conditionals(&self) -> bool {
+        self.members.iter().any(|member| member.sees_conditionals())
+    }
+
     /// [`Zoo::observe`] over steps, with one difference: executions are not counted into `tally`, since a source of steps
     /// has counted them by blocks of code; mispredictions and the sites' classes are.
     ///
@@ -262,18 +267,18 @@ impl Zoo {
     pub fn observe_steps(&mut self, steps: Steps<'_>, tally: &mut Tally) {
         assert_eq!(self.members.len(), tally.members(), "the tally of another zoo");
         tally.meet_all(steps.sites);
-        let new = steps.sites.get(self.known.len() / 2..).unwrap_or_default();
-        self.known.extend(new.iter().flat_map(|site| [false, true].map(|taken| key(site.pc, taken))));
-        for events in steps.conditionals.chunks(BATCH) {
-            let keys = &mut self.keys[..events.len()];
-            write_keys(keys, events, |event| self.known[event as usize]);
-            let conditionals = ConditionalStretch::Events(events, keys);
+        let new = steps.sites.get(self.keys.len() / 2..).unwrap_or_default();
+        self.keys.extend(new.iter().flat_map(|site| [false, true].map(|taken| key(site.pc, taken))));
+        let mut left = if self.sees_conditionals() { steps.conditionals } else { &[] };
+        while !left.is_empty() {
+            left = self.blocks.take_steps(left, steps.runs, &self.keys);
+            let conditionals = self.blocks.stretch();
             let batch = BranchStretch { branches: &[], conditionals, lengths: &self.lengths };
             walk(&mut self.members, &batch, tally);
         }
         if self.sees_all() {
             steps.for_pieces(|branches| {
-                let conditionals = ConditionalStretch::Events(&[], &[]);
+                let conditionals = ConditionalStretch::NONE;
                 let batch = BranchStretch { branches, conditionals, lengths: &self.lengths };
                 walk(&mut self.members, &batch, tally);
             });

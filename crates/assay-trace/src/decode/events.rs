@@ -1,7 +1,7 @@
 //! Branches on their way to an observer, as events.
 
 use super::code::BlockStep;
-use assay_pure::predict::Steps;
+use assay_pure::predict::{NO_RUNS, Steps};
 use assay_pure::trace::Branch;
 
 /// Events of each kind that there is room for: 32 KB, which stay in the nearest cache until they are handed on.
@@ -76,6 +76,7 @@ impl Events {
         Steps {
             sites,
             conditionals: &self.conditionals[..self.filled.conditionals],
+            runs: &NO_RUNS,
             all: &self.all[..self.filled.all],
             targets: &self.targets[..self.filled.targets],
         }

@@ -201,8 +201,9 @@ impl Replay {
         let mut done = 0;
         self.walk.batch.want(observer.wanted());
         loop {
-            if self.walk.batch.is_full() {
+            if self.walk.batch.is_full() || self.keeps_too_many() {
                 self.hand_on(observer);
+                self.forget_too_many();
             }
             self.walk.position = begins + done as u64;
             let left = &bytes[done..];
@@ -282,7 +283,7 @@ impl Replay {
     }
 
     fn hand_on(&mut self, observer: &mut dyn Observer) {
-        self.walk.batch.hand_on(&self.branch_sites, &self.step_sites, observer);
+        self.walk.batch.hand_on(&self.branch_sites, &self.step_sites, self.runs.table(), observer);
     }
 
     /// A conditional branch of this outcome. Returns where it leads.

@@ -286,7 +286,8 @@ ASSAY_MAIN()
 
 #[test]
 fn a_signal_that_reaches_the_measured_programs_before_the_lab_is_no_failure_of_theirs() {
-    let Some(mut lab) = Lab::with_program(&format!("#include <fcntl.h>\n{ENDED}"), &["plain", "faulty"]) else {
+    let Some(mut lab) = Lab::with_program(&format!("#include <fcntl.h>\n{ENDED}"), &["plain", "faulty"])
+    else {
         return;
     };
     lab.measure_out_of_turn();

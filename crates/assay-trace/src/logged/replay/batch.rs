@@ -1,8 +1,8 @@
 //! Branches on their way to an observer, in the form that it wants, and how many of each class there were.
 
-use super::runs::{Run, RunEvents};
+use super::runs::Run;
 use crate::{BranchForm, ClassCounts, Observer};
-use assay_pure::predict::Steps;
+use assay_pure::predict::{IS_RUN, RunTable, Steps};
 use assay_pure::trace::{Branch, BranchSite};
 
 /// Branches that are handed on at once.
@@ -14,9 +14,9 @@ enum WrittenForms {
     /// Each branch by itself.
     #[default]
     Branches,
-    /// Events of conditional ones.
+    /// Events and runs of conditional ones.
     Conditionals,
-    /// Events.
+    /// These, and events of all.
     Steps,
     /// Every form, for a run that may be wanted in any.
     Every,
@@ -89,14 +89,21 @@ impl Batch {
         0
     }
 
-    /// Those of a run.
+    /// Whether conditional branches alone are wanted.
+    pub(super) fn is_of_conditionals(&self) -> bool {
+        self.forms == WrittenForms::Conditionals
+    }
+
+    /// Those of a run, which has conditional branches or not.
     #[inline]
-    pub(super) fn extend(&mut self, run: &Run, events: &RunEvents) {
+    pub(super) fn extend(&mut self, number: u32, run: &Run, conditional: bool) {
+        if self.forms != WrittenForms::Branches && conditional {
+            self.conditionals.push(IS_RUN | number);
+        }
         match self.forms {
             WrittenForms::Branches => self.branches.extend_from_slice(&run.branches),
-            WrittenForms::Conditionals => events.write(&mut self.conditionals),
+            WrittenForms::Conditionals => {}
             WrittenForms::Steps | WrittenForms::Every => {
-                events.write(&mut self.conditionals);
                 self.all.extend_from_slice(&run.all);
                 self.targets.extend_from_slice(&run.targets);
             }
@@ -108,6 +115,7 @@ impl Batch {
         &mut self,
         sites: &[BranchSite],
         step_sites: &[Branch],
+        runs: &RunTable,
         observer: &mut dyn Observer,
     ) {
         if self.forms == WrittenForms::Branches {
@@ -118,6 +126,7 @@ impl Batch {
             observer.steps(Steps {
                 sites: step_sites,
                 conditionals: &self.conditionals,
+                runs,
                 all: &self.all,
                 targets: &self.targets,
             });

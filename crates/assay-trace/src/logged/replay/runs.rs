@@ -14,10 +14,11 @@ use crate::ClassCounts;
 use assay_pure::outcomes::{
     END, NAMED_BYTES, SiteKind, TARGET_BYTES, TARGET_WORD, WORD_BYTES, outcome, word_at,
 };
+use assay_pure::predict::{IS_RUN, RUN, RunTable};
 use assay_pure::trace::Branch;
 
-/// Outcomes of a run at most.
-const OUTCOMES: usize = 8;
+/// Outcomes of a run at most: what a word of the log has.
+const OUTCOMES: usize = RUN;
 /// Ways that so many outcomes can go.
 const WAYS: usize = 1 << OUTCOMES;
 /// Bits of eight bytes that are outcomes: whether branches were not taken.
@@ -43,21 +44,6 @@ pub(super) struct Run {
     pub(super) targets: Box<[u64]>,
     /// Where calls return to that are not over at its end.
     calls: Box<[u64]>,
-}
-
-/// Events of a run's conditional branches: eight are copied in any case, and those that it has are kept.
-#[derive(Clone, Copy, Default)]
-pub(super) struct RunEvents {
-    conditionals: [u32; OUTCOMES],
-    used: u32,
-}
-
-impl RunEvents {
-    #[inline]
-    pub(super) fn write(&self, into: &mut Vec<u32>) {
-        into.extend_from_slice(&self.conditionals);
-        into.truncate(into.len() - (OUTCOMES - self.used as usize));
-    }
 }
 
 /// Where runs begin: behind an indirect branch that went to one place, or at a conditional one.
@@ -107,6 +93,8 @@ struct Way {
     used: u8,
     /// Calls are open at its end.
     calls: bool,
+    /// It has all outcomes, no call is open at its end, and what comes next is an outcome, too.
+    plain: bool,
 }
 
 impl Way {
@@ -116,8 +104,15 @@ impl Way {
     }
 }
 
-const UNMET: Way =
-    Way { run: NONE, stretch: NONE, origin: NONE, kind: HeadKind::Other, used: 0, calls: false };
+const UNMET: Way = Way {
+    run: NONE,
+    stretch: NONE,
+    origin: NONE,
+    kind: HeadKind::Other,
+    used: 0,
+    calls: false,
+    plain: false,
+};
 
 /// A run that begins at a record.
 struct RunStart {
@@ -143,7 +138,8 @@ struct Went {
 /// Runs by where they begin and what the outcomes are.
 pub(super) struct Runs {
     kept: Vec<Run>,
-    events: Vec<RunEvents>,
+    /// The conditional branches of each.
+    table: RunTable,
     met: Met,
     origins: Vec<Origin>,
     /// Of each origin the runs of all ways.
@@ -158,7 +154,7 @@ impl Default for Runs {
         let none = Went { stretch: NONE, origin: NONE, to: 0, returned: None };
         Runs {
             kept: Vec::new(),
-            events: Vec::new(),
+            table: RunTable::new(),
             met: Met::default(),
             origins: Vec::new(),
             by_way: Vec::new(),
@@ -169,6 +165,11 @@ impl Default for Runs {
 }
 
 impl Runs {
+    /// The conditional branches of each run.
+    pub(super) fn table(&self) -> &RunTable {
+        &self.table
+    }
+
     fn begin_at(&mut self, origin: Origin) -> u32 {
         self.origins.push(origin);
         self.by_way.push([UNMET; WAYS]);
@@ -215,20 +216,25 @@ impl Replay {
         if self.walk.jumped && !self.whole {
             return Ok(None);
         }
-        self.forget_too_many();
         let mut head = self.head(stretch);
         let (mut done, mut last, bytes) = (0, None, &bytes[..bytes.len().min(BATCH)]);
-        self.walk.batch.conditionals.reserve(BATCH + OUTCOMES);
-        while let Some(start) = self.run_start(head, &bytes[done..])? {
+        loop {
+            if head.kind == HeadKind::Outcome && self.walk.batch.is_of_conditionals() {
+                let used = self.along_plain_runs(&mut head, &bytes[done..]);
+                if used > 0 {
+                    last = Some(WalkPosition { stretch: head.stretch, carry: 0 });
+                    self.walk.quiet = 0;
+                    done += used;
+                }
+            }
+            let Some(start) = self.run_start(head, &bytes[done..])? else { break };
             let RunStart { origin, ahead, outcomes, returned } = start;
-            let index = ((outcomes & OUTCOME_BITS).wrapping_mul(TOGETHER) >> 56) as usize;
+            let index = index(outcomes);
             let mut way = self.runs.by_way[origin as usize][index];
             if way.run == NONE {
                 way = self.learn(origin, index)?;
             }
-            let wrong =
-                (outcomes & OTHER_BITS) | (outcomes & (outcomes >> END.trailing_zeros()) & OUTCOME_BITS);
-            if wrong.unbounded_shl(64 - 8 * u32::from(way.used)) != 0 {
+            if no_outcomes(outcomes).unbounded_shl(64 - 8 * u32::from(way.used)) != 0 {
                 break;
             }
             // Not behind the last call: the steps know what that means for returns without a record.
@@ -241,8 +247,8 @@ impl Replay {
                 break;
             }
             self.runs.met.meet(way.run);
-            let (run, events) = (&self.runs.kept[way.run as usize], &self.runs.events[way.run as usize]);
-            self.walk.batch.extend(run, events);
+            let run = &self.runs.kept[way.run as usize];
+            self.walk.batch.extend(way.run, run, way.used > 0);
             if let Some(address) = returned {
                 self.walk.returned(address);
             }
@@ -257,6 +263,30 @@ impl Replay {
             self.walk.at = last;
         }
         Ok(last.map(|_| done))
+    }
+
+    /// Goes along runs of outcomes that follow each other, known and with nothing to do at their ends: most that loops do. Returns how
+    /// many bytes they are.
+    #[inline(always)]
+    fn along_plain_runs(&mut self, head: &mut Head, bytes: &[u8]) -> usize {
+        let Runs { by_way, met, .. } = &mut self.runs;
+        let room = &mut self.walk.batch.conditionals;
+        let (words, before) = (bytes.as_chunks::<OUTCOMES>().0, room.len());
+        room.resize(before + words.len(), 0);
+        let mut used = 0;
+        for (word, place) in words.iter().zip(&mut room[before..]) {
+            let outcomes = u64::from_le_bytes(*word);
+            let way = by_way[head.origin as usize][index(outcomes)];
+            if !way.plain || no_outcomes(outcomes) != 0 {
+                break;
+            }
+            met.meet(way.run);
+            *place = IS_RUN | way.run;
+            *head = way.head();
+            used += 1;
+        }
+        room.truncate(before + used);
+        used * OUTCOMES
     }
 
     /// The run that begins at a record. Nothing: it is too near to the end, does not fit, or is none of those that runs are made of.
@@ -362,8 +392,13 @@ impl Replay {
         Head { stretch, origin: at.runs, kind }
     }
 
-    fn forget_too_many(&mut self) {
-        if self.runs.kept.len() >= KEPT || self.runs.origins.len() >= ORIGINS {
+    pub(super) fn keeps_too_many(&self) -> bool {
+        self.runs.kept.len() >= KEPT || self.runs.origins.len() >= ORIGINS
+    }
+
+    /// Only while no branch waits to be handed on, which may be one of a run.
+    pub(super) fn forget_too_many(&mut self) {
+        if self.keeps_too_many() {
             self.count_what_was_met();
             self.runs = Runs::default();
             self.stretches.iter_mut().for_each(|stretch| stretch.runs = NONE);
@@ -380,13 +415,13 @@ impl Replay {
         self.count_what_was_met();
         let Walk { batch, calls, .. } = std::mem::replace(&mut self.walk, own);
         let (next, used) = walked?;
-        let mut conditionals = [0; OUTCOMES];
-        conditionals[..used].copy_from_slice(&batch.conditionals);
         let run = self.runs.kept.len() as u32;
-        self.runs.events.push(RunEvents { conditionals, used: used as u32 });
+        self.runs.table.add(batch.branches.iter().filter(|branch| branch.class().is_conditional()));
         self.runs.met.grow();
-        let Head { stretch, origin: next_origin, kind } = self.head(next);
-        let way = Way { run, stretch, origin: next_origin, kind, used: used as u8, calls: !calls.is_empty() };
+        let Head { stretch, origin: behind, kind } = self.head(next);
+        let plain = used == OUTCOMES && calls.is_empty() && kind == HeadKind::Outcome;
+        let way =
+            Way { run, stretch, origin: behind, kind, used: used as u8, calls: !calls.is_empty(), plain };
         self.runs.kept.push(Run {
             counts: batch.counts,
             branches: batch.branches.into(),
@@ -437,6 +472,18 @@ impl Replay {
         let called = self.stretches[at.stretch as usize].calls.len() + self.walk.calls.len();
         called > 0 && self.walk.quiet < QUIET
     }
+}
+
+/// The way that these outcomes go.
+#[inline(always)]
+fn index(outcomes: u64) -> usize {
+    ((outcomes & OUTCOME_BITS).wrapping_mul(TOGETHER) >> 56) as usize
+}
+
+/// 0 for bytes that are all outcomes.
+#[inline(always)]
+fn no_outcomes(bytes: u64) -> u64 {
+    (bytes & OTHER_BITS) | (bytes & (bytes >> END.trailing_zeros()) & OUTCOME_BITS)
 }
 
 /// Eight bytes of a record.

@@ -33,7 +33,7 @@ impl Observer for PredictorWatcher {
 
     fn steps(&mut self, steps: Steps<'_>) {
         self.crew.observe(steps);
-        self.ticker.add(steps.all.len().max(steps.conditionals.len()) as u64);
+        self.ticker.add(steps.branches() as u64);
     }
 }
 

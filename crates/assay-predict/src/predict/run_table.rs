@@ -1,0 +1,81 @@
+//! Conditional branches that are executed in a row again and again: what predictors need of them, made once.
+//!
+//! A reader that meets the same branches with the same outcomes again says so by a number. So neither it nor who judges them
+//! goes from branch to branch: eight are copied at once.
+
+use super::block::{key, outcome};
+use crate::trace::Branch;
+
+/// Branches of a run at most.
+pub const RUN: usize = 8;
+
+/// Set where [`super::Steps`] name a run instead of an event: the other bits are its number.
+pub const IS_RUN: u32 = 1 << 31;
+
+/// A run as a block takes it over.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Run {
+    /// As in [`super::Block`], like the outcomes.
+    pub(super) addresses: [u32; RUN],
+    pub(super) outcomes: [u8; RUN],
+    /// The outcomes as bits, the first one's highest.
+    pub(super) taken: u8,
+    pub(super) number: u8,
+}
+
+/// Runs by their numbers, which count from 0.
+#[derive(Clone, Debug, Default)]
+pub struct RunTable {
+    runs: Vec<Run>,
+    events: Vec<[u32; RUN]>,
+}
+
+impl RunTable {
+    /// One without any.
+    pub const fn new() -> RunTable {
+        RunTable { runs: Vec::new(), events: Vec::new() }
+    }
+
+    /// One more run, of these branches: conditional ones, at most [`RUN`]. Panics if there are more.
+    pub fn add<'a>(&mut self, branches: impl IntoIterator<Item = &'a Branch>) {
+        let (mut run, mut events) = (Run::default(), [0; RUN]);
+        for branch in branches {
+            let nth = usize::from(run.number);
+            let key = key(branch.pc, branch.taken());
+            run.addresses[nth] = key >> 1;
+            run.outcomes[nth] = outcome(key);
+            run.taken |= u8::from(branch.taken()) << (RUN - 1 - nth);
+            run.number += 1;
+            events[nth] = branch.site << 1 | u32::from(branch.taken());
+        }
+        self.runs.push(run);
+        self.events.push(events);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// The events that an element of [`super::Steps`] stands for: itself, or those of a run.
+    pub fn events<'a>(&'a self, of: &'a u32) -> &'a [u32] {
+        if of & IS_RUN == 0 {
+            return std::slice::from_ref(of);
+        }
+        let number = (of & !IS_RUN) as usize;
+        &self.events[number][..usize::from(self.runs[number].number)]
+    }
+
+    /// The run that an element with [`IS_RUN`] stands for, and the events of its first [`RUN`] branches.
+    #[inline(always)]
+    pub(super) fn run(&self, of: u32) -> (&Run, &[u32; RUN]) {
+        let number = (of & !IS_RUN) as usize;
+        (&self.runs[number], &self.events[number])
+    }
+}
