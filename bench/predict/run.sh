@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What each predictor costs per branch: trace in memory, statistics per site on.
-# Usage: bench/predict/run.sh [steps] [REPEATS [NAME...]]    (default 9 and all; pinned to the last CPU)
+# Usage: bench/predict/run.sh [steps|runs] [REPEATS [NAME...]]    (default 9 and all; pinned to the last CPU)
 set -euo pipefail
 
 top=$(cd "$(dirname "$0")/../.." && pwd)

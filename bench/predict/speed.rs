@@ -4,22 +4,27 @@
 //! starts with a fresh zoo, members take turns within it. A figure is the sum over the pieces of their medians over the
 //! repeats, by branches, and in brackets that of the least: a piece that other work interrupted is an outlier among its
 //! repeats. Branches are those of the whole stream, whether the member judges them or not.
-//! Usage: predict_speed [steps] [REPEATS [NAME...]]; NAME may be several with commas, which then walk together. With `steps`
-//! the streams are handed over as a program's log is: sites and outcomes apart, just written, executions not counted.
+//! Usage: predict_speed [steps|runs] [REPEATS [NAME...]]; NAME may be several with commas, which then walk together. With `steps`
+//! the streams are handed over as an emulator does it: sites and outcomes apart, just written, executions not counted. With `runs`
+//! the conditional branches are handed over as a log's reader does it, eight in a run, which has a number; to members that judge
+//! these alone.
 
 #[allow(dead_code, reason = "the tests use the rest of it")]
 #[path = "../../crates/assay-predict/tests/golden/mod.rs"]
 mod golden;
 
-use assay_predict::predict::{Floor, KeptSteps, Tally, Zoo, zoo};
+use assay_predict::predict::{Floor, KeptSteps, RUN, Steps, Tally, Zoo, zoo};
 use assay_predict::trace::{Branch, BranchClass};
 use std::collections::HashMap;
 use std::time::Instant;
 
 const PIECE: usize = 1 << 15;
 
-/// Branches that a reader of logs hands on at once.
+/// Branches that an emulator hands on at once.
 const STEPS: usize = 1 << 13;
+
+/// The same, of a reader of logs: events and runs.
+const RUNS: usize = 1 << 13;
 
 /// The target of a name, ns per branch; none for what nobody promised.
 fn target(name: &str) -> Option<f64> {
@@ -79,22 +84,23 @@ fn streams() -> Vec<(&'static str, Vec<Branch>)> {
     ]
 }
 
-/// The stream in pieces, with sites that have one address and one static target each.
-fn steps(mut stream: Vec<Branch>) -> Vec<KeptSteps> {
+/// The stream with sites that have one address and one static target each.
+fn numbered(mut stream: Vec<Branch>) -> Vec<Branch> {
     let mut numbers = HashMap::new();
     for branch in &mut stream {
         let target = if branch.class().is_indirect() { 0 } else { branch.target };
         let next = numbers.len() as u32;
         branch.site = *numbers.entry((branch.pc, target)).or_insert(next);
     }
-    stream.chunks(STEPS).map(|piece| KeptSteps::of(&stream, piece)).collect()
+    stream
 }
 
-/// A stream in both forms; as steps only where they are asked for.
+/// A stream as branches and as steps, in pieces of so many events or runs; as steps only where they are asked for.
 struct Stream {
     name: &'static str,
     branches: Vec<Branch>,
     steps: Vec<KeptSteps>,
+    piece: usize,
 }
 
 /// Who walks.
@@ -115,12 +121,13 @@ impl Walker {
 
     /// Nanoseconds of each piece, and mispredictions of the first member.
     fn walk(&self, stream: &Stream) -> (Vec<f64>, Option<u64>) {
-        let Stream { branches: stream, steps, .. } = stream;
+        let Stream { branches: stream, steps, piece, .. } = stream;
         match self {
             Walker::Steps(names) => {
                 let mut zoo = Zoo::new(names).expect("checked at the start");
                 let mut tally = Tally::new(names.len());
-                let pieces = steps.iter().map(|piece| timed_steps(piece, &mut zoo, &mut tally)).collect();
+                let of_steps = |kept: &KeptSteps| timed_steps(kept.steps(), *piece, &mut zoo, &mut tally);
+                let pieces = steps.iter().flat_map(of_steps).collect();
                 (pieces, tally.missed().first().copied())
             }
             Walker::Zoo(names) => {
@@ -147,15 +154,16 @@ fn timed(stream: &[Branch], mut walk: impl FnMut(&[Branch])) -> Vec<f64> {
     stream.chunks(PIECE).map(piece).collect()
 }
 
-fn timed_steps(piece: &KeptSteps, zoo: &mut Zoo, tally: &mut Tally) -> f64 {
-    // Just written, as by a reader.
-    let mut steps = piece.steps();
-    let (conditionals, all) = (steps.conditionals.to_vec(), steps.all.to_vec());
-    steps.conditionals = &conditionals;
-    steps.all = if zoo.sees_all() { &all } else { &[] };
-    let start = Instant::now();
-    zoo.observe_steps(steps, tally);
-    start.elapsed().as_nanos() as f64
+fn timed_steps(steps: Steps<'_>, piece: usize, zoo: &mut Zoo, tally: &mut Tally) -> Vec<f64> {
+    let walk = |conditionals: &[u32]| {
+        // Just written, as by a reader.
+        let (conditionals, all) = (conditionals.to_vec(), steps.all.to_vec());
+        let all = if zoo.sees_all() { &all[..] } else { &[] };
+        let start = Instant::now();
+        zoo.observe_steps(Steps { conditionals: &conditionals, all, ..steps }, tally);
+        start.elapsed().as_nanos() as f64
+    };
+    steps.conditionals.chunks(piece).map(walk).collect()
 }
 
 /// Sum over the pieces of their medians over the repeats, and of the least.
@@ -171,7 +179,7 @@ fn typical_and_least(repeats: &[Vec<f64>]) -> (f64, f64) {
 
 fn main() {
     let mut arguments = std::env::args().skip(1).peekable();
-    let as_steps = arguments.next_if(|first| first == "steps").is_some();
+    let form = arguments.next_if(|first| matches!(first.as_str(), "steps" | "runs"));
     let repeats: usize = arguments.next().map_or(9, |repeats| repeats.parse().expect("REPEATS is a number"));
     let mut asked: Vec<Vec<String>> =
         arguments.map(|names| names.split(',').map(str::to_owned).collect()).collect();
@@ -181,16 +189,30 @@ fn main() {
     if asked.is_empty() {
         asked = zoo::entries().map(|entry| vec![entry.name.to_owned()]).collect();
     }
+    if form.as_deref() == Some("runs") {
+        asked.retain(|names| !Zoo::new(names).expect("checked above").sees_all());
+    }
     let mut walkers = Vec::new();
-    if as_steps {
+    if form.is_some() {
         walkers.extend(asked.into_iter().map(Walker::Steps));
     } else {
         walkers.extend([Walker::Zoo(Vec::new()), Walker::Floor]);
         walkers.extend(asked.into_iter().map(Walker::Zoo));
     }
     let stream = |(name, branches): (_, Vec<Branch>)| {
-        let steps = if as_steps { steps(branches.clone()) } else { Vec::new() };
-        Stream { name, branches, steps }
+        let (piece, steps) = match form.as_deref() {
+            None => (1, Vec::new()),
+            Some("runs") => {
+                let stream = numbered(branches.clone());
+                (RUNS, vec![KeptSteps::of(&stream, &stream).in_runs(|_| RUN)])
+            }
+            Some(_) => {
+                let stream = numbered(branches.clone());
+                // All branches with the conditional ones of the same piece.
+                (STEPS, stream.chunks(STEPS).map(|piece| KeptSteps::of(&stream, piece)).collect())
+            }
+        };
+        Stream { name, branches, steps, piece }
     };
     let streams: Vec<Stream> = streams().into_iter().map(stream).collect();
     print!("| ns per branch |");

@@ -2,10 +2,13 @@
 //!
 //! A simulation knows outcomes ahead of predictions. So what follows from outcomes and addresses alone (histories, places
 //! in tables) is computed for a block in vectors, and only what waits for counters is done branch by branch. Which branches
-//! were mispredicted is a word of bits: a site's count is touched where one was, not at every branch.
+//! were mispredicted is a byte of each, so that it is counted in vectors, too.
 
 /// Branches of a block.
 pub const BLOCK: usize = 64;
+
+/// The bit that says that a branch was mispredicted.
+pub const MISSED: u8 = 0x80;
 
 /// Conditional branches in a row.
 #[derive(Clone, Debug)]
@@ -22,8 +25,9 @@ pub struct Block {
 
 /// Predicts which way conditional branches go, from these branches alone.
 pub trait BlockPredictor {
-    /// Predicts and learns one branch after the other. A bit for each that was mispredicted, the first one's highest.
-    fn judge(&mut self, block: &Block) -> u64;
+    /// Predicts and learns one branch after the other. Of each, [`MISSED`] says in `missed` whether it was mispredicted; other bits,
+    /// and what is behind the last one, mean nothing.
+    fn judge(&mut self, block: &Block, missed: &mut [u8; BLOCK]);
 
     /// What the tables and registers would take in hardware, bits; 0 for a static rule.
     fn storage_bits(&self) -> u64;
@@ -62,9 +66,7 @@ impl Block {
         let outcomes = keys.map(outcome);
         let mut taken = 0;
         for eight in outcomes.as_chunks::<8>().0 {
-            // Bits 0, 8, .. 56 become bits 63, 62, .. 56: no two products of a bit and a bit are at one place.
-            let bits = (u64::from_le_bytes(*eight) >> 3).wrapping_mul(0x8040_2010_0804_0201) >> 56;
-            taken = taken << 8 | bits;
+            taken = taken << 8 | together(u64::from_le_bytes(*eight) >> 3);
         }
         if number < BLOCK {
             taken &= !(u64::MAX >> number);
@@ -77,15 +79,13 @@ impl Block {
     #[inline(always)]
     pub fn histories(&self, before: u64, without: u32) -> [u32; BLOCK] {
         let mut histories = [0; BLOCK];
-        let mut all = u128::from(before) << 64 | u128::from(self.taken);
-        all >>= without;
-        let (mut history, mut taken) = ((all >> 64) as u32, all as u64);
-        for eight in histories.as_chunks_mut::<8>().0 {
-            history = history << 8 | (taken >> 56) as u32;
-            taken <<= 8;
-            for (nth, place) in eight.iter_mut().enumerate() {
-                *place = history >> (8 - nth);
-            }
+        let all = (u128::from(before) << 64 | u128::from(self.taken)) >> without;
+        let (before, taken) = ((all >> 64) as u32, all as u64);
+        for (eight, places) in histories.as_chunks_mut::<8>().0.iter_mut().enumerate() {
+            // Until behind the eighth. Not one shift of both words: processors of AMD take long for it.
+            let behind = 8 * (eight as u32 + 1);
+            let history = before.unbounded_shl(behind) | (taken >> (64 - behind)) as u32;
+            *places = std::array::from_fn(|nth| history >> (8 - nth));
         }
         histories
     }
@@ -101,29 +101,42 @@ impl Block {
         }
     }
 
-    /// Asks for each branch in turn, by its number and outcome: 1 if it is mispredicted, else 0?
+    /// Asks for each branch in turn, by its number and outcome, for the byte that says whether it is mispredicted.
     #[inline(always)]
-    pub fn for_each(&self, mut judge: impl FnMut(usize, u8) -> u8) -> u64 {
-        let mut wrong = 0;
-        let mut first = 0;
-        // Eight at once, without asking whether there are more.
-        while first + 8 <= self.number {
-            for nth in first..first + 8 {
-                wrong = wrong << 1 | u64::from(judge(nth, self.outcomes[nth % BLOCK]));
+    pub fn for_each(&self, missed: &mut [u8; BLOCK], mut judge: impl FnMut(usize, u8) -> u8) {
+        let (eights, outcomes) = (missed.as_chunks_mut::<8>().0, self.outcomes.as_chunks::<8>().0);
+        for (eight, (missed, outcomes)) in eights.iter_mut().zip(outcomes).enumerate() {
+            // Eight at once, without asking whether there are more.
+            let left = self.number.saturating_sub(8 * eight);
+            if left >= 8 {
+                for nth in 0..8 {
+                    missed[nth] = judge(8 * eight + nth, outcomes[nth]);
+                }
+            } else {
+                for nth in 0..left {
+                    missed[nth % 8] = judge(8 * eight + nth, outcomes[nth % 8]);
+                }
+                break;
             }
-            first += 8;
         }
-        for nth in first..self.number {
-            wrong = wrong << 1 | u64::from(judge(nth, self.outcomes[nth % BLOCK]));
-        }
-        self.first_highest(wrong)
     }
 
-    /// Bits of all branches, the last one's lowest, as a word in which the first one's is highest.
+    /// A bit for each that was mispredicted, the first one's highest.
     #[inline(always)]
-    pub fn first_highest(&self, bits: u64) -> u64 {
-        if self.number == 0 { 0 } else { bits << (BLOCK - self.number) }
+    pub fn missed(&self, missed: &[u8; BLOCK]) -> u64 {
+        let mut bits = 0;
+        for eight in missed.as_chunks::<8>().0 {
+            bits = bits << 8 | together(u64::from_le_bytes(*eight) >> 7);
+        }
+        bits & !u64::MAX.checked_shr(self.number as u32).unwrap_or(0)
     }
+}
+
+/// The lowest bits of eight bytes, that of the lowest byte highest.
+#[inline(always)]
+fn together(bytes: u64) -> u64 {
+    // Bits 0, 8, .. 56 become bits 63, 62, .. 56: no two products of a bit and a bit are at one place.
+    (bytes & 0x0101_0101_0101_0101).wrapping_mul(0x8040_2010_0804_0201) >> 56
 }
 
 #[cfg(test)]
@@ -166,14 +179,15 @@ mod tests {
         for number in [0, 1, 7, 8, 9, 63, 64] {
             let expected = outcomes(number);
             let block = Block::new(expected.iter().map(|taken| (0, *taken)));
-            let mut asked = Vec::new();
-            let wrong = block.for_each(|nth, outcome| {
+            let (mut asked, mut missed) = (Vec::new(), [u8::MAX; BLOCK]);
+            block.for_each(&mut missed, |nth, outcome| {
                 asked.push((nth, outcome));
-                outcome >> 3
+                // The other bits mean nothing.
+                outcome << 4 | 0x55
             });
             let expected: Vec<_> = expected.iter().map(|taken| u8::from(*taken) * 8).enumerate().collect();
             assert_eq!(asked, expected);
-            assert_eq!(wrong, block.taken);
+            assert_eq!(block.missed(&missed), block.taken);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The conditional branches of a stretch as blocks, made once for all members that judge them.
 
-use super::block::{BLOCK, Block, BlockPredictor, key};
+use super::block::{BLOCK, Block, BlockPredictor, MISSED, key, outcome};
 use super::run_table::{IS_RUN, RUN, RunTable};
+use super::steps::NO_RUNS;
 use super::widest::{Pass, widest};
 use crate::trace::Branch;
 
@@ -13,53 +14,67 @@ pub(super) const BATCH: usize = BLOCKS * BLOCK;
 
 /// Conditional branches in a row.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ConditionalStretch<'a> {
+pub struct ConditionalStretch<'a> {
     blocks: &'a [Block],
-    /// The events of each one's branches.
-    events: &'a [[u32; BLOCK]],
+    origins: &'a [BlockOrigin],
+    /// What the blocks were made of, as in [`super::Steps`].
+    conditionals: &'a [u32],
+    runs: &'a RunTable,
+}
+
+/// Where the branches of a block come from.
+#[derive(Clone, Copy, Debug)]
+enum BlockOrigin {
+    /// These events, one each.
+    Events([u32; BLOCK]),
+    /// So many events and runs, from the first one's place on.
+    Mixed { first: usize, number: usize },
 }
 
 /// Room for the blocks of a stretch.
 #[derive(Debug)]
 pub(super) struct ConditionalBlocks {
     blocks: Box<[Block]>,
-    events: Box<[[u32; BLOCK]]>,
+    origins: Box<[BlockOrigin]>,
     number: usize,
 }
 
 impl Default for ConditionalBlocks {
     fn default() -> ConditionalBlocks {
-        let (blocks, events) = (vec![Block::EMPTY; BLOCKS].into(), vec![[0; BLOCK]; BLOCKS].into());
-        ConditionalBlocks { blocks, events, number: 0 }
+        let origins = vec![BlockOrigin::Mixed { first: 0, number: 0 }; BLOCKS].into();
+        ConditionalBlocks { blocks: vec![Block::EMPTY; BLOCKS].into(), origins, number: 0 }
     }
 }
 
 impl ConditionalBlocks {
     /// Of at most [`BATCH`] branches, those at these places.
-    pub(super) fn take_placed(&mut self, branches: &[Branch], places: &[u16]) {
-        widest(PlacedPass { blocks: self, branches, places });
+    pub(super) fn of_placed(&mut self, branches: &[Branch], places: &[u16]) -> ConditionalStretch<'_> {
+        widest(PlacedPass { room: self, branches, places });
+        self.stretch(&[], &NO_RUNS)
     }
 
-    /// Of as many as there is room for, as [`super::Steps`] have them, where each event has a [`key`]. Returns the others.
-    pub(super) fn take_steps<'a>(
-        &mut self,
-        conditionals: &'a [u32],
-        runs: &RunTable,
+    /// Of as many as there is room for, as [`super::Steps`] have them, where each event has a [`key`]. Returns the others, too.
+    pub(super) fn of_steps<'a, 'b: 'a>(
+        &'a mut self,
+        conditionals: &'b [u32],
+        runs: &'a RunTable,
         keys: &[u32],
-    ) -> &'a [u32] {
-        let mut left = conditionals;
-        widest(StepsPass { blocks: self, left: &mut left, runs, keys });
-        left
+    ) -> (ConditionalStretch<'a>, &'b [u32]) {
+        let mut done = 0;
+        widest(StepsPass { room: self, conditionals, done: &mut done, runs, keys });
+        let (those, others) = conditionals.split_at(done);
+        (self.stretch(those, runs), others)
     }
 
-    pub(super) fn stretch(&self) -> ConditionalStretch<'_> {
-        ConditionalStretch { blocks: &self.blocks[..self.number], events: &self.events[..self.number] }
+    fn stretch<'a>(&'a self, conditionals: &'a [u32], runs: &'a RunTable) -> ConditionalStretch<'a> {
+        let (blocks, origins) = (&self.blocks[..self.number], &self.origins[..self.number]);
+        ConditionalStretch { blocks, origins, conditionals, runs }
     }
 }
 
 /// Blocks of branches that lie among others.
 struct PlacedPass<'a> {
-    blocks: &'a mut ConditionalBlocks,
+    room: &'a mut ConditionalBlocks,
     branches: &'a [Branch],
     places: &'a [u16],
 }
@@ -67,72 +82,96 @@ struct PlacedPass<'a> {
 impl Pass for PlacedPass<'_> {
     #[inline(always)]
     fn run(self) {
-        let PlacedPass { blocks: ConditionalBlocks { blocks, events, number }, branches, places } = self;
-        let mut keys = [0; BLOCK];
+        let PlacedPass { room: ConditionalBlocks { blocks, origins, number }, branches, places } = self;
+        let (mut keys, mut events) = ([0; BLOCK], [0; BLOCK]);
         *number = 0;
-        for (places, (block, events)) in places.chunks(BLOCK).zip(blocks.iter_mut().zip(events.iter_mut())) {
-            for ((place, key_of), event_of) in places.iter().zip(&mut keys).zip(events) {
+        for (places, (block, origin)) in places.chunks(BLOCK).zip(blocks.iter_mut().zip(origins.iter_mut())) {
+            for ((place, key_of), event_of) in places.iter().zip(&mut keys).zip(&mut events) {
                 let branch = &branches[usize::from(*place)];
                 *key_of = key(branch.pc, branch.taken());
                 *event_of = event(branch);
             }
             *block = Block::of(&keys, places.len());
+            *origin = BlockOrigin::Events(events);
             *number += 1;
         }
     }
 }
 
 /// Blocks of events and runs.
-struct StepsPass<'a, 'b> {
-    blocks: &'a mut ConditionalBlocks,
-    left: &'a mut &'b [u32],
+struct StepsPass<'a> {
+    room: &'a mut ConditionalBlocks,
+    conditionals: &'a [u32],
+    done: &'a mut usize,
     runs: &'a RunTable,
     keys: &'a [u32],
 }
 
-impl Pass for StepsPass<'_, '_> {
+impl Pass for StepsPass<'_> {
     #[inline(always)]
     fn run(self) {
-        let StepsPass { blocks: ConditionalBlocks { blocks, events, number }, left, runs, keys } = self;
+        let StepsPass { room: ConditionalBlocks { blocks, origins, number }, conditionals, done, .. } = self;
+        let (runs, keys) = (self.runs, self.keys);
         *number = 0;
-        for (block, events) in blocks.iter_mut().zip(events.iter_mut()) {
+        for (block, origin) in blocks.iter_mut().zip(origins.iter_mut()) {
+            let left = &conditionals[*done..];
             if left.is_empty() {
                 break;
             }
-            *left = match left.split_first_chunk() {
-                Some((of, behind)) if of.iter().fold(0, |all, one| all | one) & IS_RUN == 0 => {
-                    *block = Block::of(&of.map(|event| keys[event as usize]), BLOCK);
-                    *events = *of;
-                    behind
-                }
-                _ => mixed(block, events, left, runs, keys),
-            };
+            if left[0] & IS_RUN == 0
+                && let Some(events) = left.first_chunk::<BLOCK>()
+                && events.iter().fold(0, |all, one| all | one) & IS_RUN == 0
+            {
+                *block = Block::of(&events.map(|event| keys[event as usize]), BLOCK);
+                *origin = BlockOrigin::Events(*events);
+                *done += BLOCK;
+            } else {
+                let those = match left.first_chunk() {
+                    Some(eight) if all_full(block, eight, runs) => eight.len(),
+                    _ => mixed(block, left, runs, keys),
+                };
+                *origin = BlockOrigin::Mixed { first: *done, number: those };
+                *done += those;
+            }
             *number += 1;
         }
     }
 }
 
-/// Fills a block with events and whole runs. Returns what is behind them.
+/// Fills a block with runs, if these are as many as it has room for, which they mostly are.
 #[inline(always)]
-fn mixed<'a>(
-    block: &mut Block,
-    events: &mut [u32; BLOCK],
-    from: &'a [u32],
-    runs: &RunTable,
-    keys: &[u32],
-) -> &'a [u32] {
+fn all_full(block: &mut Block, of: &[u32; BLOCK / RUN], runs: &RunTable) -> bool {
+    if of.iter().fold(u32::MAX, |all, one| all & one) & IS_RUN == 0 {
+        return false;
+    }
+    let runs = of.map(|of| runs.run(of));
+    if runs.iter().fold(u8::MAX, |all, run| all & run.number) != RUN as u8 {
+        return false;
+    }
+    let (addresses, outcomes) = (block.addresses.as_chunks_mut().0, block.outcomes.as_chunks_mut().0);
+    let mut taken = 0;
+    for (nth, run) in runs.into_iter().enumerate() {
+        (addresses[nth], outcomes[nth]) = (run.addresses, run.outcomes);
+        taken = taken << RUN | u64::from(run.taken);
+    }
+    (block.taken, block.number) = (taken, BLOCK);
+    true
+}
+
+/// Fills a block with events and whole runs. Returns how many.
+#[inline(always)]
+fn mixed(block: &mut Block, from: &[u32], runs: &RunTable, keys: &[u32]) -> usize {
     let (mut taken, mut number, mut done) = (0_u64, 0_usize, 0);
     while number < BLOCK
         && let Some(&of) = from.get(done)
     {
         if of & IS_RUN == 0 {
             let key = keys[of as usize];
-            (block.addresses[number], block.outcomes[number]) = (key >> 1, super::block::outcome(key));
-            events[number] = of;
+            (block.addresses[number], block.outcomes[number]) = (key >> 1, outcome(key));
             taken |= u64::from(key & 1) << (BLOCK - 1 - number);
             number += 1;
         } else {
-            let (run, those) = runs.run(of);
+            let run = runs.run(of);
             let behind = number + usize::from(run.number);
             if behind > BLOCK {
                 break;
@@ -140,14 +179,12 @@ fn mixed<'a>(
             // Eight are copied where there is room, whether it has as many or not.
             if let Some(addresses) = block.addresses[number..].first_chunk_mut::<RUN>()
                 && let Some(outcomes) = block.outcomes[number..].first_chunk_mut::<RUN>()
-                && let Some(events) = events[number..].first_chunk_mut::<RUN>()
             {
-                (*addresses, *outcomes, *events) = (run.addresses, run.outcomes, *those);
+                (*addresses, *outcomes) = (run.addresses, run.outcomes);
             } else {
                 let kept = behind - number;
                 block.addresses[number..behind].copy_from_slice(&run.addresses[..kept]);
                 block.outcomes[number..behind].copy_from_slice(&run.outcomes[..kept]);
-                events[number..behind].copy_from_slice(&those[..kept]);
             }
             taken |= u64::from(run.taken) << (BLOCK - RUN) >> number;
             number = behind;
@@ -155,7 +192,7 @@ fn mixed<'a>(
         done += 1;
     }
     (block.taken, block.number) = (taken, number);
-    &from[done..]
+    done
 }
 
 #[inline(always)]
@@ -163,33 +200,126 @@ fn event(branch: &Branch) -> u32 {
     branch.site << 1 | u32::from(branch.taken())
 }
 
-impl ConditionalStretch<'_> {
-    /// Of none.
-    pub(super) const NONE: ConditionalStretch<'static> = ConditionalStretch { blocks: &[], events: &[] };
+/// Elements of [`super::Steps`] that may be judged until what was missed of their runs is settled.
+pub(super) const COUNTED: usize = u16::MAX as usize;
 
-    /// Has a predictor judge them all, and adds one to `missed[site]` for each misprediction.
-    pub(super) fn judge<P: BlockPredictor>(self, predictor: &mut P, missed: &mut [u64]) {
+/// What a member got wrong of each branch of each run, which is not in the counts of sites yet: eight are added at once.
+#[derive(Debug, Default)]
+pub(super) struct RunCounts {
+    counts: Vec<[u16; RUN]>,
+    /// Some may not be 0.
+    any: bool,
+}
+
+impl RunCounts {
+    /// There is room for so many runs.
+    pub(super) fn make_room(&mut self, runs: usize) {
+        self.counts.resize(runs, [0; RUN]);
+    }
+}
+
+/// Where a member counts its mispredictions.
+#[derive(Debug)]
+pub struct MissedCounts<'a> {
+    pub(super) sites: &'a mut [u64],
+    pub(super) runs: &'a mut RunCounts,
+}
+
+impl ConditionalStretch<'_> {
+    /// Has a predictor judge them all, and counts its mispredictions.
+    pub(super) fn judge<P: BlockPredictor>(self, predictor: &mut P, missed: &mut MissedCounts<'_>) {
         widest(JudgePass { predictor, conditionals: self, missed });
     }
 }
 
 /// A predictor over a stretch.
-struct JudgePass<'a, P> {
+struct JudgePass<'a, 'b, P> {
     predictor: &'a mut P,
     conditionals: ConditionalStretch<'a>,
-    missed: &'a mut [u64],
+    missed: &'a mut MissedCounts<'b>,
 }
 
-impl<P: BlockPredictor> Pass for JudgePass<'_, P> {
+impl<P: BlockPredictor> Pass for JudgePass<'_, '_, P> {
     #[inline(always)]
     fn run(self) {
-        let JudgePass { predictor, conditionals: ConditionalStretch { blocks, events }, missed } = self;
-        for (block, events) in blocks.iter().zip(events) {
-            let mut wrong = predictor.judge(block);
-            while wrong != 0 {
-                let nth = wrong.leading_zeros() as usize;
-                missed[(events[nth % BLOCK] >> 1) as usize] += 1;
-                wrong &= !(1 << (BLOCK - 1) >> nth);
+        let ConditionalStretch { blocks, origins, conditionals, runs } = self.conditionals;
+        let mut bytes = [0; BATCH + RUN];
+        let missed = bytes.as_chunks_mut::<BLOCK>().0;
+        // All of them, and then all that is counted: bytes that were just written one by one are not there yet as vectors.
+        for (block, missed) in blocks.iter().zip(missed) {
+            self.predictor.judge(block, missed);
+        }
+        for (nth, (block, origin)) in blocks.iter().zip(origins).enumerate() {
+            let Some((of_block, _)) = bytes[BLOCK * nth..].split_first_chunk::<{ BLOCK + RUN }>() else {
+                break;
+            };
+            let missed = of_block.first_chunk().expect("it has more");
+            if missed.iter().fold(0, |all, one| all | one) & MISSED == 0 {
+                continue;
+            }
+            match origin {
+                BlockOrigin::Events(events) => count_bits(block.missed(missed), events, self.missed.sites),
+                BlockOrigin::Mixed { first, number } => {
+                    self.missed.runs.any = true;
+                    count_runs(of_block, &conditionals[*first..first + number], runs, self.missed);
+                }
+            }
+        }
+    }
+}
+
+/// Counts the branches whose bits are set, the first one's highest.
+#[inline(always)]
+fn count_bits(mut wrong: u64, events: &[u32; BLOCK], sites: &mut [u64]) {
+    while wrong != 0 {
+        let nth = wrong.leading_zeros() as usize;
+        sites[(events[nth % BLOCK] >> 1) as usize] += 1;
+        wrong &= !(1 << (BLOCK - 1) >> nth);
+    }
+}
+
+/// Counts what was mispredicted of these events and runs, which the bytes are of.
+#[inline(always)]
+fn count_runs(bytes: &[u8; BLOCK + RUN], of: &[u32], runs: &RunTable, missed: &mut MissedCounts<'_>) {
+    let mut at = 0;
+    for of in of {
+        let Some(eight) = bytes[at..].first_chunk::<RUN>() else { return };
+        if of & IS_RUN == 0 {
+            missed.sites[(of >> 1) as usize] += u64::from(eight[0] >> 7);
+            at += 1;
+        } else {
+            let run = runs.run(*of);
+            let counts = &mut missed.runs.counts[(of & !IS_RUN) as usize];
+            *counts = std::array::from_fn(|nth| counts[nth] + u16::from((eight[nth] & run.own[nth]) >> 7));
+            at += usize::from(run.number);
+        }
+    }
+}
+
+/// Moves what a member got wrong of these runs to the counts of sites.
+pub(super) fn settle(conditionals: &[u32], runs: &RunTable, missed: &mut MissedCounts<'_>) {
+    if std::mem::take(&mut missed.runs.any) {
+        widest(SettlePass { conditionals, runs, missed });
+    }
+}
+
+struct SettlePass<'a, 'b> {
+    conditionals: &'a [u32],
+    runs: &'a RunTable,
+    missed: &'a mut MissedCounts<'b>,
+}
+
+impl Pass for SettlePass<'_, '_> {
+    #[inline(always)]
+    fn run(self) {
+        for of in self.conditionals {
+            if of & IS_RUN != 0 {
+                let counts = &mut self.missed.runs.counts[(of & !IS_RUN) as usize];
+                if *counts != [0; RUN] {
+                    for (event, count) in self.runs.events(of).iter().zip(std::mem::take(counts)) {
+                        self.missed.sites[(event >> 1) as usize] += u64::from(count);
+                    }
+                }
             }
         }
     }
@@ -198,14 +328,15 @@ impl<P: BlockPredictor> Pass for JudgePass<'_, P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::predict::{KeptSteps, Steps};
     use crate::trace::BranchClass;
 
     /// Errs at the branches that are not taken.
     struct Optimist;
 
     impl BlockPredictor for Optimist {
-        fn judge(&mut self, block: &Block) -> u64 {
-            block.for_each(|_, outcome| 1 - (outcome >> 3))
+        fn judge(&mut self, block: &Block, missed: &mut [u8; BLOCK]) {
+            block.for_each(missed, |_, outcome| MISSED - (outcome << 4) | 0x15);
         }
 
         fn storage_bits(&self) -> u64 {
@@ -222,29 +353,31 @@ mod tests {
         (0..number).map(branch).collect()
     }
 
-    /// What is judged, branch by branch: address, outcome as a number and as a bit, event.
-    fn written_out(stretch: ConditionalStretch<'_>) -> Vec<(u32, u8, bool, u32)> {
-        let of_block = |(block, events): (&Block, &[u32; BLOCK])| {
+    /// Of each branch what is judged: its address, its outcome as a number and as a bit.
+    type Judged = Vec<(u32, u8, bool)>;
+
+    fn expected(branches: &[Branch]) -> Judged {
+        branches.iter().map(|of| (of.pc as u32, u8::from(of.taken()) * 8, of.taken())).collect()
+    }
+
+    /// Those that are not taken, by site.
+    fn expected_wrong(branches: &[Branch]) -> [u64; 5] {
+        [0, 1, 2, 3, 4].map(|site| branches.iter().filter(|of| of.site == site && !of.taken()).count() as u64)
+    }
+
+    fn judged(stretch: ConditionalStretch<'_>) -> Judged {
+        let of_block = |block: &Block| {
             assert_eq!(
                 block.taken.checked_shl(block.number as u32).unwrap_or(0),
                 0,
                 "bits behind the last one"
             );
             let of = |nth: usize| {
-                let taken = block.taken >> (BLOCK - 1 - nth) & 1 != 0;
-                (block.addresses[nth], block.outcomes[nth], taken, events[nth])
+                (block.addresses[nth], block.outcomes[nth], block.taken >> (BLOCK - 1 - nth) & 1 != 0)
             };
             (0..block.number).map(of).collect::<Vec<_>>()
         };
-        stretch.blocks.iter().zip(stretch.events).flat_map(of_block).collect()
-    }
-
-    fn expected(branches: &[Branch]) -> Vec<(u32, u8, bool, u32)> {
-        let of = |branch: &Branch| {
-            let taken = branch.taken();
-            (branch.pc as u32, u8::from(taken) * 8, taken, event(branch))
-        };
-        branches.iter().map(of).collect()
+        stretch.blocks.iter().flat_map(of_block).collect()
     }
 
     /// By event.
@@ -259,46 +392,41 @@ mod tests {
             let places: Vec<u16> = (0..number as u16).filter(|place| place % 3 != 1).collect();
             let placed: Vec<Branch> = places.iter().map(|place| branches[usize::from(*place)]).collect();
             let mut blocks = ConditionalBlocks::default();
-            blocks.take_placed(&branches, &places);
-            assert_eq!(written_out(blocks.stretch()), expected(&placed), "{number}");
+            let stretch = blocks.of_placed(&branches, &places);
+            assert_eq!(judged(stretch), expected(&placed), "{number}");
             let mut wrong = [0; 5];
-            blocks.stretch().judge(&mut Optimist, &mut wrong);
-            let at = |site: u32| placed.iter().filter(|of| of.site == site && !of.taken()).count() as u64;
-            assert_eq!(wrong, [0, 1, 2, 3, 4].map(at), "{number}");
+            let mut missed = MissedCounts { sites: &mut wrong, runs: &mut RunCounts::default() };
+            stretch.judge(&mut Optimist, &mut missed);
+            assert_eq!(wrong, expected_wrong(&placed), "{number}");
         }
     }
 
     #[test]
-    fn events_and_runs_of_any_length_become_blocks_in_their_order() {
-        // Of 0 to 8 branches, whole runs alone, and events between them.
+    fn events_and_runs_of_any_length_become_blocks_in_their_order_and_are_counted_at_their_sites() {
+        // Of 1 to 8 branches and events, whole runs alone, events alone, and events between runs.
         let lengths: [fn(usize) -> usize; 5] =
-            [|nth| nth % 9, |_| 8, |nth| nth * nth % 5 + 4, |_| 1, |nth| if nth < 70 { 1 } else { 8 }];
+            [|nth| nth % 9, |_| 8, |nth| nth * nth % 5 + 4, |_| 0, |nth| if nth < 70 { 0 } else { 8 }];
         for (kind, length) in lengths.into_iter().enumerate() {
             for number in [0, 1, 63, 64, 65, 200, BATCH, BATCH + 1, 3 * BATCH] {
                 let branches = branches(number);
-                let (mut runs, mut conditionals, mut rest) = (RunTable::new(), Vec::new(), &branches[..]);
-                for nth in 0.. {
-                    let (those, behind) = rest.split_at(length(nth).min(rest.len()));
-                    if kind >= 3 && those.len() == 1 {
-                        conditionals.push(event(&those[0]));
-                    } else {
-                        conditionals.push(IS_RUN | runs.len() as u32);
-                        runs.add(those);
-                    }
-                    rest = behind;
-                    if rest.is_empty() {
-                        break;
-                    }
-                }
-                let events: Vec<u32> = conditionals.iter().flat_map(|of| runs.events(of)).copied().collect();
-                assert_eq!(events, branches.iter().map(event).collect::<Vec<_>>());
+                let kept = KeptSteps::of(&branches, &branches).in_runs(length);
+                let Steps { conditionals, runs, .. } = kept.steps();
+                assert!(kept.steps().conditional_events().eq(branches.iter().map(event)));
                 let (mut blocks, mut left, mut met) =
-                    (ConditionalBlocks::default(), &conditionals[..], Vec::new());
+                    (ConditionalBlocks::default(), conditionals, Vec::new());
+                let (mut sites, mut of_runs) = ([0; 5], RunCounts::default());
+                of_runs.make_room(runs.len());
+                let mut missed = MissedCounts { sites: &mut sites, runs: &mut of_runs };
                 while !left.is_empty() {
-                    left = blocks.take_steps(left, &runs, &keys());
-                    met.extend(written_out(blocks.stretch()));
+                    let (stretch, others) = blocks.of_steps(left, runs, &keys());
+                    met.extend(judged(stretch));
+                    stretch.judge(&mut Optimist, &mut missed);
+                    left = others;
                 }
+                settle(conditionals, runs, &mut missed);
                 assert_eq!(met, expected(&branches), "{number}, {kind}");
+                assert_eq!(sites, expected_wrong(&branches), "{number}, {kind}");
+                assert!(of_runs.counts.iter().flatten().all(|count| *count == 0), "{number}, {kind}");
             }
         }
     }

@@ -5,7 +5,7 @@
 //! A counter that is sure and right stays as it is. Where eight in a row are, nothing is written: a loop's next branch would
 //! else wait for what its last one wrote to the same counter, 2 to 3 ns. Whether to look for that is tried by blocks.
 
-use super::block::{BLOCK, Block};
+use super::block::{BLOCK, Block, MISSED};
 
 /// A two-bit counter after one more outcome.
 pub(super) const fn counted(counter: u8, taken: bool) -> u8 {
@@ -30,9 +30,14 @@ pub(super) fn address_bits(pc: u64) -> usize {
 pub struct TwoBitCounters<const ROOM: usize> {
     /// Counter xor 2 in bits 5:4, so that room which is never used is never written; bit 7 means nothing.
     counters: Box<[u8; ROOM]>,
-    /// In the last block most counters were sure and right.
-    calm: bool,
+    /// In how many blocks it is tried again whether most counters are sure and right.
+    calm_in: usize,
+    /// How many they were at first.
+    unsure: usize,
 }
+
+/// Blocks that are judged branch by branch without a try, at most.
+const UNSURE: usize = 16;
 
 /// Bits of a counter.
 const COUNTER: u8 = 0x30;
@@ -46,7 +51,7 @@ const NEXT: u64 = {
     while at < 8 {
         let (counter, taken) = (at as u8 >> 1 ^ 2, at & 1 != 0);
         let wrong = (counter >= 2) != taken;
-        next |= (((counted(counter, taken) ^ 2) << 4 | (wrong as u8) << 7) as u64) << (8 * at);
+        next |= (((counted(counter, taken) ^ 2) << 4 | wrong as u8 * MISSED) as u64) << (8 * at);
         at += 1;
     }
     next
@@ -55,7 +60,7 @@ const NEXT: u64 = {
 impl<const ROOM: usize> Default for TwoBitCounters<ROOM> {
     fn default() -> Self {
         const { assert!(ROOM.is_power_of_two()) }
-        TwoBitCounters { counters: zeros(), calm: false }
+        TwoBitCounters { counters: zeros(), calm_in: 0, unsure: 0 }
     }
 }
 
@@ -66,52 +71,59 @@ pub(super) fn zeros<N: Copy + Default, const NUMBER: usize>() -> Box<[N; NUMBER]
 }
 
 impl<const ROOM: usize> TwoBitCounters<ROOM> {
-    /// A branch by the counter at this place: 1 if it was mispredicted, else 0. The outcome is that of a [`Block`].
+    /// A branch by the counter at this place, with an outcome of a [`Block`]: the byte that says whether it was mispredicted.
     #[inline(always)]
     pub fn judge_one(&mut self, place: u32, outcome: u8) -> u8 {
         count(&mut self.counters[place as usize % ROOM], outcome)
     }
 
-    /// A block's branches, each by the counter at its place. A bit for each that was mispredicted, the first one's highest.
+    /// A block's branches, each by the counter at its place.
     #[inline(always)]
-    pub fn judge(&mut self, places: &[u32; BLOCK], block: &Block) -> u64 {
+    pub fn judge(&mut self, places: &[u32; BLOCK], block: &Block, missed: &mut [u8; BLOCK]) {
         // Once, and not behind `self` for each branch: their bytes may be anything's.
         let counters = &mut *self.counters;
+        let calm = self.calm_in == 0;
         let sure = block.outcomes.map(|outcome| 0x20 - 2 * outcome);
         let (places_of, sure_of, outcomes_of) =
             (places.as_chunks::<8>().0, sure.as_chunks::<8>().0, block.outcomes.as_chunks::<8>().0);
-        let (mut wrong, mut moved) = (0, 0);
+        let missed_of = missed.as_chunks_mut::<8>().0;
+        let mut moved = 0;
         for eight in 0..block.number / 8 {
-            let (places, sure, outcomes) = (&places_of[eight], &sure_of[eight], &outcomes_of[eight]);
-            if self.calm {
+            let (places, missed) = (&places_of[eight], &mut missed_of[eight]);
+            if calm {
+                let sure = &sure_of[eight];
                 let differ =
                     (0..8).fold(0, |differ, nth| differ | counters[places[nth] as usize % ROOM] ^ sure[nth]);
                 if differ & COUNTER == 0 {
-                    wrong <<= 8;
+                    *missed = [0; 8];
                     continue;
                 }
             }
             moved += 1;
+            let outcomes = &outcomes_of[eight];
             for nth in 0..8 {
-                let counter = &mut counters[places[nth] as usize % ROOM];
-                wrong = wrong << 1 | u64::from(count(counter, outcomes[nth]));
+                missed[nth] = count(&mut counters[places[nth] as usize % ROOM], outcomes[nth]);
             }
         }
         for nth in block.number & !7..block.number {
-            let counter = &mut counters[places[nth] as usize % ROOM];
-            wrong = wrong << 1 | u64::from(count(counter, block.outcomes[nth]));
+            missed[nth] = count(&mut counters[places[nth] as usize % ROOM], block.outcomes[nth]);
         }
-        self.calm = if self.calm { moved <= 4 } else { wrong.count_ones() <= 1 };
-        block.first_highest(wrong)
+        if !calm {
+            self.calm_in -= 1;
+        } else {
+            // Twice as many blocks as last time, where few counters were.
+            self.unsure = if moved > block.number / 16 { (2 * self.unsure).clamp(1, UNSURE) } else { 0 };
+            self.calm_in = self.unsure;
+        }
     }
 }
 
-/// A branch by its counter: 1 if it was mispredicted, else 0.
+/// A branch by its counter: the byte that says whether it was mispredicted.
 #[inline(always)]
 fn count(counter: &mut u8, outcome: u8) -> u8 {
     let next = (NEXT >> ((*counter | outcome) & 63)) as u8;
     *counter = next;
-    next >> 7
+    next
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Source: J. E. Smith, "A study of branch prediction strategies", ISCA 1981 (strategies 1 and 3).
 //! Checked: by hand below; counts must equal the taken ratio of a stream.
 
-use super::block::{Block, BlockPredictor};
+use super::block::{BLOCK, Block, BlockPredictor};
 use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry, Simulated};
 use crate::trace::Branch;
 
@@ -31,8 +31,8 @@ pub struct AlwaysTaken;
 
 impl BlockPredictor for AlwaysTaken {
     #[inline(always)]
-    fn judge(&mut self, block: &Block) -> u64 {
-        block.first_highest(u64::MAX) & !block.taken
+    fn judge(&mut self, block: &Block, missed: &mut [u8; BLOCK]) {
+        *missed = block.outcomes.map(|outcome| !(outcome << 4));
     }
 
     fn storage_bits(&self) -> u64 {
@@ -69,8 +69,11 @@ mod tests {
 
     #[test]
     fn always_taken_errs_where_a_branch_is_not() {
-        let wrong =
-            |outcomes: &[bool]| AlwaysTaken.judge(&Block::new(outcomes.iter().map(|taken| (8, *taken))));
+        let wrong = |outcomes: &[bool]| {
+            let (block, mut missed) = (Block::new(outcomes.iter().map(|taken| (8, *taken))), [0; BLOCK]);
+            AlwaysTaken.judge(&block, &mut missed);
+            block.missed(&missed)
+        };
         assert_eq!(wrong(&[true, false, true, true, false]), 0b01001 << 59);
         assert_eq!((wrong(&[false; 64]), wrong(&[true; 64]), wrong(&[])), (u64::MAX, 0, 0));
     }

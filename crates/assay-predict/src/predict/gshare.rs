@@ -5,7 +5,7 @@
 //! the newest lowest.
 //! Checked: `gshare-32k` against the counts and stream hashes of the championship's own program (tests/golden_textbook).
 
-use super::block::{Block, BlockPredictor};
+use super::block::{BLOCK, Block, BlockPredictor};
 use super::counters::TwoBitCounters;
 use super::family::{Configured, Parameter, PredictorFamily};
 use super::{Conditionals, Member, PredictionKind, PredictorEntry};
@@ -122,13 +122,13 @@ impl<const ROOM: usize> Gshare<ROOM> {
 
 impl<const ROOM: usize> BlockPredictor for Gshare<ROOM> {
     #[inline(always)]
-    fn judge(&mut self, block: &Block) -> u64 {
+    fn judge(&mut self, block: &Block, missed: &mut [u8; BLOCK]) {
         let mut places = block.histories(self.history, 0);
         for (place, address) in places.iter_mut().zip(&block.addresses) {
             *place = (address ^ address >> 2 & self.folded ^ *place & self.remembered) & self.index;
         }
         self.history = block.history_after(self.history);
-        self.counters.judge(&places, block)
+        self.counters.judge(&places, block, missed);
     }
 
     fn storage_bits(&self) -> u64 {

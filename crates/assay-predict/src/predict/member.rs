@@ -8,38 +8,40 @@
 //! theirs. A conditional branch that is also indirect or a return (A32 has them) is judged for its direction alone.
 
 use super::block::BlockPredictor;
-use super::conditionals::ConditionalStretch;
+use super::conditionals::{ConditionalStretch, MissedCounts};
 use super::widest::{Pass, widest};
 use super::{DirectionPredictor, PredictionKind, TargetPredictor};
 use crate::trace::Branch;
 
-/// A stretch of stream, at most some thousands of branches, as all members see it.
+/// A stretch of stream, at most some thousands of branches.
 #[derive(Clone, Copy, Debug)]
 pub struct BranchStretch<'a> {
-    /// All branches, in order; none where [`super::Zoo::sees_all`] says no.
+    /// All branches, in order.
     pub branches: &'a [Branch],
-    /// Conditional ones, in order: those of `branches`, or others where no member looks at both.
-    pub(super) conditionals: ConditionalStretch<'a>,
     /// Bytes of the branch instruction of each site that this is known of, 0 for one it is not.
     pub lengths: &'a [u8],
 }
 
-/// A predictor that counts its own mispredictions.
+/// A predictor that counts its own mispredictions. It looks at all branches or at the conditional ones by themselves; one of several
+/// parts at both.
 pub trait Member: Send {
-    /// Predicts and learns a batch; adds one to `missed[site]` for each wrong prediction. It looks either at all branches
-    /// or at the conditional ones.
+    /// Predicts and learns a batch of all branches; adds one to `missed[site]` for each wrong prediction.
     ///
     /// `missed` has an element for each site of the batch.
     fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]);
+
+    /// The same of conditional branches.
+    #[doc(hidden)]
+    fn judge(&mut self, _: ConditionalStretch<'_>, _: &mut MissedCounts<'_>) {}
 
     /// Whether it looks at other branches than conditional ones.
     fn sees_all(&self) -> bool {
         true
     }
 
-    /// Whether it, or a part of it, looks at the conditional ones by themselves.
+    /// Whether it looks at conditional branches by themselves.
     fn sees_conditionals(&self) -> bool {
-        !self.sees_all()
+        false
     }
 
     /// What its tables and registers would take in hardware, bits.
@@ -84,12 +86,18 @@ impl<P: DirectionPredictor + Send> Member for Simulated<P> {
 pub struct Conditionals<P>(pub P);
 
 impl<P: BlockPredictor + Send> Member for Conditionals<P> {
-    fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
-        batch.conditionals.judge(&mut self.0, missed);
+    fn walk(&mut self, _: &BranchStretch<'_>, _: &mut [u64]) {}
+
+    fn judge(&mut self, conditionals: ConditionalStretch<'_>, missed: &mut MissedCounts<'_>) {
+        conditionals.judge(&mut self.0, missed);
     }
 
     fn sees_all(&self) -> bool {
         false
+    }
+
+    fn sees_conditionals(&self) -> bool {
+        true
     }
 
     fn storage_bits(&self) -> u64 {
@@ -144,6 +152,12 @@ impl Member for Profile {
     fn walk(&mut self, batch: &BranchStretch<'_>, missed: &mut [u64]) {
         for part in &mut self.parts {
             part.walk(batch, missed);
+        }
+    }
+
+    fn judge(&mut self, conditionals: ConditionalStretch<'_>, missed: &mut MissedCounts<'_>) {
+        for part in &mut self.parts {
+            part.judge(conditionals, missed);
         }
     }
 

@@ -11,7 +11,7 @@
 //! mispredictions there), but cost three times as much per branch as eight stretches, which are shifts.
 //! Checked: against a second implementation (tests/golden_textbook); learning by hand.
 
-use super::block::{BLOCK, Block, BlockPredictor};
+use super::block::{BLOCK, Block, BlockPredictor, MISSED};
 use super::counters::zeros;
 use super::{Conditionals, DirectionPredictor, PredictionKind, PredictorEntry};
 use crate::trace::Branch;
@@ -128,7 +128,7 @@ impl DirectionPredictor for Perceptron {
 
 impl BlockPredictor for Perceptron {
     #[inline(always)]
-    fn judge(&mut self, block: &Block) -> u64 {
+    fn judge(&mut self, block: &Block, missed: &mut [u8; BLOCK]) {
         let mut rows = [[0; BLOCK]; TABLES];
         for (table, (rows, (without, outcomes))) in rows.iter_mut().zip(STRETCHES).enumerate() {
             let histories = block.histories(self.history, without);
@@ -137,14 +137,12 @@ impl BlockPredictor for Perceptron {
             }
         }
         self.history = block.history_after(self.history);
-        let mut wrong = 0;
-        for nth in 0..block.number {
+        block.for_each(missed, |nth, outcome| {
             let rows = std::array::from_fn(|table| rows[table][nth % BLOCK]);
-            let (sum, taken) = (self.sum(rows), block.outcomes[nth % BLOCK] != 0);
+            let (sum, taken) = (self.sum(rows), outcome != 0);
             self.learn(rows, sum, taken);
-            wrong = wrong << 1 | u64::from((sum >= 0) != taken);
-        }
-        block.first_highest(wrong)
+            MISSED * u8::from((sum >= 0) != taken)
+        });
     }
 
     fn storage_bits(&self) -> u64 {

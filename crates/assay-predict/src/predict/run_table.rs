@@ -3,7 +3,7 @@
 //! A reader that meets the same branches with the same outcomes again says so by a number. So neither it nor who judges them
 //! goes from branch to branch: eight are copied at once.
 
-use super::block::{key, outcome};
+use super::block::{MISSED, key, outcome};
 use crate::trace::Branch;
 
 /// Branches of a run at most.
@@ -19,6 +19,8 @@ pub(super) struct Run {
     /// As in [`super::Block`], like the outcomes.
     pub(super) addresses: [u32; RUN],
     pub(super) outcomes: [u8; RUN],
+    /// [`MISSED`] for each branch that it has.
+    pub(super) own: [u8; RUN],
     /// The outcomes as bits, the first one's highest.
     pub(super) taken: u8,
     pub(super) number: u8,
@@ -38,7 +40,7 @@ impl RunTable {
     }
 
     /// One more run, of these branches: conditional ones, at most [`RUN`]. Panics if there are more.
-    pub fn add<'a>(&mut self, branches: impl IntoIterator<Item = &'a Branch>) {
+    pub fn add(&mut self, branches: impl IntoIterator<Item = Branch>) {
         let (mut run, mut events) = (Run::default(), [0; RUN]);
         for branch in branches {
             let nth = usize::from(run.number);
@@ -46,6 +48,7 @@ impl RunTable {
             run.addresses[nth] = key >> 1;
             run.outcomes[nth] = outcome(key);
             run.taken |= u8::from(branch.taken()) << (RUN - 1 - nth);
+            run.own[nth] = MISSED;
             run.number += 1;
             events[nth] = branch.site << 1 | u32::from(branch.taken());
         }
@@ -72,10 +75,9 @@ impl RunTable {
         &self.events[number][..usize::from(self.runs[number].number)]
     }
 
-    /// The run that an element with [`IS_RUN`] stands for, and the events of its first [`RUN`] branches.
+    /// The run that an element with [`IS_RUN`] stands for.
     #[inline(always)]
-    pub(super) fn run(&self, of: u32) -> (&Run, &[u32; RUN]) {
-        let number = (of & !IS_RUN) as usize;
-        (&self.runs[number], &self.events[number])
+    pub(super) fn run(&self, of: u32) -> &Run {
+        &self.runs[(of & !IS_RUN) as usize]
     }
 }

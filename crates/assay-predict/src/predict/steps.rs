@@ -4,8 +4,9 @@
 //! event is the site's number and that bit, and where an indirect branch went stands in a list of its own. What walks over
 //! it reads a sixth of the memory that [`Branch`]es take, and those who judge conditional branches alone see no others.
 
-use super::run_table::RunTable;
+use super::run_table::{IS_RUN, RunTable};
 use crate::trace::{Branch, BranchClass};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A stretch of stream and the sites that it names.
@@ -72,6 +73,7 @@ impl Steps<'_> {
 pub struct KeptSteps {
     sites: Arc<[Branch]>,
     conditionals: Vec<u32>,
+    runs: RunTable,
     all: Vec<u32>,
     targets: Vec<u64>,
 }
@@ -82,6 +84,7 @@ impl KeptSteps {
         KeptSteps {
             sites: Arc::clone(sites),
             conditionals: steps.conditional_events().collect(),
+            runs: RunTable::new(),
             all: steps.all.to_vec(),
             targets: steps.targets.to_vec(),
         }
@@ -101,15 +104,44 @@ impl KeptSteps {
         KeptSteps {
             sites: sites.into(),
             conditionals: those(BranchClass::is_conditional).map(event).collect(),
+            runs: RunTable::new(),
             all: piece.iter().map(event).collect(),
             targets: those(BranchClass::is_indirect).map(|branch| branch.target).collect(),
         }
     }
 
+    /// The same, its conditional branches in runs of so many, at most [`RUN`], by their number in the stretch; the same branches are
+    /// the same run. 0: one branch stays an event.
+    pub fn in_runs(self, length: impl Fn(usize) -> usize) -> KeptSteps {
+        let (mut runs, mut known, mut conditionals) = (RunTable::new(), HashMap::new(), Vec::new());
+        let mut left = &self.conditionals[..];
+        for nth in 0.. {
+            let (those, behind) = left.split_at(length(nth).max(1).min(left.len()));
+            if those.is_empty() {
+                break;
+            }
+            if length(nth) == 0 {
+                conditionals.extend(those);
+            } else {
+                let number = *known.entry(those).or_insert_with(|| {
+                    let branch = |event: &u32| {
+                        let site = &self.sites[(event >> 1) as usize];
+                        site.again(site.target, event & 1 != 0, 0)
+                    };
+                    runs.add(those.iter().map(branch));
+                    runs.len() as u32 - 1
+                });
+                conditionals.push(IS_RUN | number);
+            }
+            left = behind;
+        }
+        KeptSteps { conditionals, runs, ..self }
+    }
+
     /// To be walked over.
     pub fn steps(&self) -> Steps<'_> {
-        let KeptSteps { sites, conditionals, all, targets } = self;
-        Steps { sites, conditionals, runs: &NO_RUNS, all, targets }
+        let KeptSteps { sites, conditionals, runs, all, targets } = self;
+        Steps { sites, conditionals, runs, all, targets }
     }
 }
 
@@ -152,5 +184,6 @@ mod tests {
         let piece = KeptSteps::of(&stream, &stream[3..5]);
         assert_eq!(written_out(&piece), expected[3..5]);
         assert_eq!(piece.steps().conditionals, [2 * 2]);
+        assert_eq!(kept.in_runs(|_| 8).steps().conditional_events().collect::<Vec<_>>(), [2 * 2 + 1, 2 * 2]);
     }
 }

@@ -6,7 +6,7 @@
 //! inclined to taken and to the global side.
 //! Known limits: the 21264 indexes histories by pc / 4, we by pc ^ pc >> 2, since x86 has branches at any address.
 
-use super::block::{Block, BlockPredictor};
+use super::block::{BLOCK, Block, BlockPredictor, MISSED};
 use super::counters::counted;
 use super::histories::OwnHistories;
 use super::{Conditionals, PredictionKind, PredictorEntry};
@@ -48,7 +48,7 @@ impl Default for Tournament {
 }
 
 /// All that follows from choice, global counter, local counter and outcome, by the sides, the local counter and the outcome
-/// as they are kept, or-ed: bits 7:0 the sides after it, bits 15:8 the local counter after it, bit 16 whether that was
+/// as they are kept, or-ed: bits 7:0 the sides after it, bits 15:8 the local counter after it, bits 23:16 whether that was
 /// mispredicted.
 ///
 /// A look-up and no branch: one on the choice would be mispredicted where the simulated machine is.
@@ -58,7 +58,7 @@ static NEXT: [u32; 256] = {
     while at < 256 {
         let (choice, global) = (at as u8 >> 6, at as u8 >> 4 & 3);
         let (sides, local, wrong) = followed(choice, global, at as u8 & 7, at & 8 != 0);
-        next[at] = (wrong as u32) << 16 | (local as u32) << 8 | (sides as u32) << 4;
+        next[at] = (wrong as u32 * MISSED as u32) << 16 | (local as u32) << 8 | (sides as u32) << 4;
         at += 1;
     }
     next
@@ -80,10 +80,10 @@ const fn followed(choice: u8, global: u8, local: u8, taken: bool) -> (u8, u8, bo
 
 impl BlockPredictor for Tournament {
     #[inline(always)]
-    fn judge(&mut self, block: &Block) -> u64 {
+    fn judge(&mut self, block: &Block, missed: &mut [u8; BLOCK]) {
         let (places, paths) = (self.histories.places(block), block.histories(self.path, 0));
         self.path = block.history_after(self.path);
-        block.for_each(|nth, outcome| {
+        block.for_each(missed, |nth, outcome| {
             let own = self.histories.before(places[nth], outcome);
             let local = &mut self.local[usize::from(own) % LOCAL];
             let sides = &mut self.sides[paths[nth] as usize % GLOBAL];
@@ -91,7 +91,7 @@ impl BlockPredictor for Tournament {
             *sides = next as u8;
             *local = (next >> 8) as u8;
             (next >> 16) as u8
-        })
+        });
     }
 
     fn storage_bits(&self) -> u64 {

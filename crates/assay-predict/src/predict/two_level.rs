@@ -5,7 +5,7 @@
 //! Known limits: histories have no tags; branches that share the low bits of their address share a history. Histories
 //! start as never taken, counters at 2.
 
-use super::block::{Block, BlockPredictor};
+use super::block::{BLOCK, Block, BlockPredictor};
 use super::counters::TwoBitCounters;
 use super::histories::OwnHistories;
 use super::{Conditionals, PredictionKind, PredictorEntry};
@@ -38,12 +38,12 @@ impl Default for TwoLevel {
 
 impl BlockPredictor for TwoLevel {
     #[inline(always)]
-    fn judge(&mut self, block: &Block) -> u64 {
+    fn judge(&mut self, block: &Block, missed: &mut [u8; BLOCK]) {
         let places = self.histories.places(block);
-        block.for_each(|nth, outcome| {
+        block.for_each(missed, |nth, outcome| {
             let pattern = self.histories.before(places[nth], outcome);
             self.counters.judge_one(u32::from(pattern), outcome)
-        })
+        });
     }
 
     fn storage_bits(&self) -> u64 {

@@ -4,7 +4,9 @@
 //! once, beside the predictor.
 
 use super::block::key;
-use super::conditionals::{BATCH, ConditionalBlocks, ConditionalStretch};
+use super::conditionals::{
+    BATCH, COUNTED, ConditionalBlocks, ConditionalStretch, MissedCounts, RunCounts, settle,
+};
 use super::entry::PredictorEntry;
 use super::family::{Named, PredictorFamily};
 use super::member::BranchStretch;
@@ -200,6 +202,8 @@ pub struct Zoo {
     /// Keys by event.
     keys: Vec<u32>,
     blocks: ConditionalBlocks,
+    /// Of each member what it got wrong of runs, while these are judged.
+    missed: Vec<RunCounts>,
     lengths: Vec<u8>,
 }
 
@@ -216,6 +220,7 @@ impl Zoo {
             places: Box::new([0; BATCH]),
             keys: Vec::new(),
             blocks: ConditionalBlocks::default(),
+            missed: names.iter().map(|_| RunCounts::default()).collect(),
             lengths: Vec::new(),
         })
     }
@@ -242,12 +247,11 @@ impl Zoo {
         let sees_conditionals = self.sees_conditionals();
         for branches in branches.chunks(BATCH) {
             let conditional = tally.count(branches, &mut self.places[..]);
+            walk(&mut self.members, &BranchStretch { branches, lengths: &self.lengths }, tally);
             if sees_conditionals {
-                self.blocks.take_placed(branches, &self.places[..conditional]);
+                let conditionals = self.blocks.of_placed(branches, &self.places[..conditional]);
+                judge(&mut self.members, conditionals, &mut self.missed, tally);
             }
-            let conditionals = self.blocks.stretch();
-            let batch = BranchStretch { branches, conditionals, lengths: &self.lengths };
-            walk(&mut self.members, &batch, tally);
         }
     }
 
@@ -269,27 +273,48 @@ impl Zoo {
         tally.meet_all(steps.sites);
         let new = steps.sites.get(self.keys.len() / 2..).unwrap_or_default();
         self.keys.extend(new.iter().flat_map(|site| [false, true].map(|taken| key(site.pc, taken))));
-        let mut left = if self.sees_conditionals() { steps.conditionals } else { &[] };
-        while !left.is_empty() {
-            left = self.blocks.take_steps(left, steps.runs, &self.keys);
-            let conditionals = self.blocks.stretch();
-            let batch = BranchStretch { branches: &[], conditionals, lengths: &self.lengths };
-            walk(&mut self.members, &batch, tally);
+        if self.sees_conditionals() {
+            self.observe_conditionals(steps, tally);
         }
         if self.sees_all() {
             steps.for_pieces(|branches| {
-                let conditionals = ConditionalStretch::NONE;
-                let batch = BranchStretch { branches, conditionals, lengths: &self.lengths };
-                walk(&mut self.members, &batch, tally);
+                walk(&mut self.members, &BranchStretch { branches, lengths: &self.lengths }, tally);
             });
+        }
+    }
+
+    fn observe_conditionals(&mut self, steps: Steps<'_>, tally: &mut Tally) {
+        self.missed.iter_mut().for_each(|missed| missed.make_room(steps.runs.len()));
+        for piece in steps.conditionals.chunks(COUNTED) {
+            let mut left = piece;
+            while !left.is_empty() {
+                let conditionals;
+                (conditionals, left) = self.blocks.of_steps(left, steps.runs, &self.keys);
+                judge(&mut self.members, conditionals, &mut self.missed, tally);
+            }
+            for (at, runs) in self.missed.iter_mut().enumerate() {
+                settle(piece, steps.runs, &mut MissedCounts { sites: tally.column(at), runs });
+            }
         }
     }
 }
 
-/// Each member looks at all branches or at the conditional ones.
+/// Each member that looks at all branches.
 fn walk(members: &mut [Box<dyn Member>], batch: &BranchStretch<'_>, tally: &mut Tally) {
     for (at, member) in members.iter_mut().enumerate() {
         member.walk(batch, tally.column(at));
+    }
+}
+
+/// Each member that looks at conditional branches by themselves.
+fn judge(
+    members: &mut [Box<dyn Member>],
+    conditionals: ConditionalStretch<'_>,
+    missed: &mut [RunCounts],
+    tally: &mut Tally,
+) {
+    for (at, (member, runs)) in members.iter_mut().zip(missed).enumerate() {
+        member.judge(conditionals, &mut MissedCounts { sites: tally.column(at), runs });
     }
 }
 
@@ -484,6 +509,8 @@ mod tests {
             };
             (0..=most).map(site).collect()
         };
+        // Runs of eight, of fewer, and events.
+        let lengths_of_runs: [fn(usize) -> usize; 3] = [|_| 8, |nth| nth * nth % 9, |_| 0];
         for (name, known) in entries().flat_map(|entry| [(entry.name, false), (entry.name, true)]) {
             let (mut zoo, mut other) = (Zoo::new(&[name]).unwrap(), Zoo::new(&[name]).unwrap());
             if known {
@@ -491,8 +518,8 @@ mod tests {
                 other.know(&lengths(&stream));
             }
             let (mut tally, mut of_steps) = (Tally::new(1), Tally::new(1));
-            for piece in stream.chunks(1000) {
-                let kept = KeptSteps::of(&stream, piece);
+            for (nth, piece) in stream.chunks(1000).enumerate() {
+                let kept = KeptSteps::of(&stream, piece).in_runs(lengths_of_runs[nth % 3]);
                 zoo.observe(piece, &mut tally);
                 let mut steps = kept.steps();
                 if !other.sees_all() {

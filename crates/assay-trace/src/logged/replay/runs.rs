@@ -184,6 +184,23 @@ pub(super) struct Met {
     met: Vec<u32>,
 }
 
+/// The same for who meets many in a row.
+struct Meeting<'a> {
+    times: &'a mut [u64],
+    met: &'a mut Vec<u32>,
+}
+
+impl Meeting<'_> {
+    #[inline(always)]
+    fn meet(&mut self, number: u32) {
+        let times = &mut self.times[number as usize];
+        if *times == 0 {
+            self.met.push(number);
+        }
+        *times += 1;
+    }
+}
+
 impl Met {
     /// One more thing.
     pub(super) fn grow(&mut self) {
@@ -192,11 +209,12 @@ impl Met {
 
     #[inline]
     pub(super) fn meet(&mut self, number: u32) {
-        let times = &mut self.times[number as usize];
-        if *times == 0 {
-            self.met.push(number);
-        }
-        *times += 1;
+        self.meeting().meet(number);
+    }
+
+    #[inline(always)]
+    fn meeting(&mut self) -> Meeting<'_> {
+        Meeting { times: &mut self.times, met: &mut self.met }
     }
 
     /// Adds what each counts for, as often as it was met.
@@ -269,21 +287,26 @@ impl Replay {
     /// many bytes they are.
     #[inline(always)]
     fn along_plain_runs(&mut self, head: &mut Head, bytes: &[u8]) -> usize {
-        let Runs { by_way, met, .. } = &mut self.runs;
+        // Slices, whose places nothing that is written here can change.
+        let (ways, mut met) = (&self.runs.by_way[..], self.runs.met.meeting());
         let room = &mut self.walk.batch.conditionals;
         let (words, before) = (bytes.as_chunks::<OUTCOMES>().0, room.len());
         room.resize(before + words.len(), 0);
-        let mut used = 0;
+        let (mut used, mut last) = (0, None);
+        let mut origin = head.origin as usize;
         for (word, place) in words.iter().zip(&mut room[before..]) {
             let outcomes = u64::from_le_bytes(*word);
-            let way = by_way[head.origin as usize][index(outcomes)];
+            let way = &ways[origin][index(outcomes)];
             if !way.plain || no_outcomes(outcomes) != 0 {
                 break;
             }
             met.meet(way.run);
             *place = IS_RUN | way.run;
-            *head = way.head();
+            (origin, last) = (way.origin as usize, Some(way));
             used += 1;
+        }
+        if let Some(way) = last {
+            *head = way.head();
         }
         room.truncate(before + used);
         used * OUTCOMES
@@ -416,7 +439,7 @@ impl Replay {
         let Walk { batch, calls, .. } = std::mem::replace(&mut self.walk, own);
         let (next, used) = walked?;
         let run = self.runs.kept.len() as u32;
-        self.runs.table.add(batch.branches.iter().filter(|branch| branch.class().is_conditional()));
+        self.runs.table.add(batch.branches.iter().filter(|branch| branch.class().is_conditional()).copied());
         self.runs.met.grow();
         let Head { stretch, origin: behind, kind } = self.head(next);
         let plain = used == OUTCOMES && calls.is_empty() && kind == HeadKind::Outcome;
