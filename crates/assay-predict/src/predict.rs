@@ -42,7 +42,7 @@ pub use family::{Parameter, PredictorFamily, expand};
 pub use floor::{Floor, SiteFloor};
 pub use member::{Conditionals, Member, Profile, Simulated, TargetMember};
 pub use return_stack::Returns;
-pub use run_table::{IS_RUN, RUN, RunTable};
+pub use run_table::{IS_RUN, RUN, Repeated, RunTable};
 pub use steps::{KeptSteps, NO_RUNS, Steps};
 pub use tally::{PredictionKind, SiteTally, Tally};
 pub use zoo::{PredictorDescription, UnknownPredictor, Zoo};

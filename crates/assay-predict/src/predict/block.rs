@@ -29,6 +29,12 @@ pub trait BlockPredictor {
     /// and what is behind the last one, mean nothing.
     fn judge(&mut self, block: &Block, missed: &mut [u8; BLOCK]);
 
+    /// Whether it knows that since this was last asked nothing was mispredicted, and that it is in the state in which it was then: the
+    /// same branches again would change nothing.
+    fn rests(&mut self) -> bool {
+        false
+    }
+
     /// What the tables and registers would take in hardware, bits; 0 for a static rule.
     fn storage_bits(&self) -> u64;
 }

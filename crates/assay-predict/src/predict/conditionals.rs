@@ -17,6 +17,8 @@ pub(super) const BATCH: usize = BLOCKS * BLOCK;
 pub struct ConditionalStretch<'a> {
     blocks: &'a [Block],
     origins: &'a [BlockOrigin],
+    /// The events of blocks that were made of nothing else.
+    events: &'a [[u32; BLOCK]],
     /// What the blocks were made of, as in [`super::Steps`].
     conditionals: &'a [u32],
     runs: &'a RunTable,
@@ -25,8 +27,8 @@ pub struct ConditionalStretch<'a> {
 /// Where the branches of a block come from.
 #[derive(Clone, Copy, Debug)]
 enum BlockOrigin {
-    /// These events, one each.
-    Events([u32; BLOCK]),
+    /// Events, one each.
+    Events,
     /// So many events and runs, from the first one's place on.
     Mixed { first: usize, number: usize },
 }
@@ -36,13 +38,18 @@ enum BlockOrigin {
 pub(super) struct ConditionalBlocks {
     blocks: Box<[Block]>,
     origins: Box<[BlockOrigin]>,
+    events: Box<[[u32; BLOCK]]>,
     number: usize,
 }
 
 impl Default for ConditionalBlocks {
     fn default() -> ConditionalBlocks {
-        let origins = vec![BlockOrigin::Mixed { first: 0, number: 0 }; BLOCKS].into();
-        ConditionalBlocks { blocks: vec![Block::EMPTY; BLOCKS].into(), origins, number: 0 }
+        ConditionalBlocks {
+            blocks: vec![Block::EMPTY; BLOCKS].into(),
+            origins: vec![BlockOrigin::Events; BLOCKS].into(),
+            events: vec![[0; BLOCK]; BLOCKS].into(),
+            number: 0,
+        }
     }
 }
 
@@ -67,8 +74,14 @@ impl ConditionalBlocks {
     }
 
     fn stretch<'a>(&'a self, conditionals: &'a [u32], runs: &'a RunTable) -> ConditionalStretch<'a> {
-        let (blocks, origins) = (&self.blocks[..self.number], &self.origins[..self.number]);
-        ConditionalStretch { blocks, origins, conditionals, runs }
+        let ConditionalBlocks { blocks, origins, events, number } = self;
+        ConditionalStretch {
+            blocks: &blocks[..*number],
+            origins: &origins[..*number],
+            events: &events[..*number],
+            conditionals,
+            runs,
+        }
     }
 }
 
@@ -82,18 +95,20 @@ struct PlacedPass<'a> {
 impl Pass for PlacedPass<'_> {
     #[inline(always)]
     fn run(self) {
-        let PlacedPass { room: ConditionalBlocks { blocks, origins, number }, branches, places } = self;
-        let (mut keys, mut events) = ([0; BLOCK], [0; BLOCK]);
-        *number = 0;
-        for (places, (block, origin)) in places.chunks(BLOCK).zip(blocks.iter_mut().zip(origins.iter_mut())) {
-            for ((place, key_of), event_of) in places.iter().zip(&mut keys).zip(&mut events) {
+        let PlacedPass { room, branches, places } = self;
+        let mut keys = [0; BLOCK];
+        room.number = 0;
+        for (places, (block, events)) in
+            places.chunks(BLOCK).zip(room.blocks.iter_mut().zip(room.events.iter_mut()))
+        {
+            for ((place, key_of), event_of) in places.iter().zip(&mut keys).zip(events) {
                 let branch = &branches[usize::from(*place)];
                 *key_of = key(branch.pc, branch.taken());
                 *event_of = event(branch);
             }
             *block = Block::of(&keys, places.len());
-            *origin = BlockOrigin::Events(events);
-            *number += 1;
+            room.origins[room.number] = BlockOrigin::Events;
+            room.number += 1;
         }
     }
 }
@@ -110,10 +125,10 @@ struct StepsPass<'a> {
 impl Pass for StepsPass<'_> {
     #[inline(always)]
     fn run(self) {
-        let StepsPass { room: ConditionalBlocks { blocks, origins, number }, conditionals, done, .. } = self;
-        let (runs, keys) = (self.runs, self.keys);
+        let StepsPass { room, conditionals, done, runs, keys } = self;
+        let ConditionalBlocks { blocks, origins, events: all_events, number } = room;
         *number = 0;
-        for (block, origin) in blocks.iter_mut().zip(origins.iter_mut()) {
+        for (nth, (block, origin)) in blocks.iter_mut().zip(origins.iter_mut()).enumerate() {
             let left = &conditionals[*done..];
             if left.is_empty() {
                 break;
@@ -123,7 +138,7 @@ impl Pass for StepsPass<'_> {
                 && events.iter().fold(0, |all, one| all | one) & IS_RUN == 0
             {
                 *block = Block::of(&events.map(|event| keys[event as usize]), BLOCK);
-                *origin = BlockOrigin::Events(*events);
+                (*origin, all_events[nth]) = (BlockOrigin::Events, *events);
                 *done += BLOCK;
             } else {
                 let those = match left.first_chunk() {
@@ -216,6 +231,11 @@ impl RunCounts {
     pub(super) fn make_room(&mut self, runs: usize) {
         self.counts.resize(runs, [0; RUN]);
     }
+
+    /// With these counts of sites.
+    pub(super) fn counts<'a>(&'a mut self, sites: &'a mut [u64]) -> MissedCounts<'a> {
+        MissedCounts { sites, runs: self }
+    }
 }
 
 /// Where a member counts its mispredictions.
@@ -242,7 +262,7 @@ struct JudgePass<'a, 'b, P> {
 impl<P: BlockPredictor> Pass for JudgePass<'_, '_, P> {
     #[inline(always)]
     fn run(self) {
-        let ConditionalStretch { blocks, origins, conditionals, runs } = self.conditionals;
+        let ConditionalStretch { blocks, origins, events, conditionals, runs } = self.conditionals;
         let mut bytes = [0; BATCH + RUN];
         let missed = bytes.as_chunks_mut::<BLOCK>().0;
         // All of them, and then all that is counted: bytes that were just written one by one are not there yet as vectors.
@@ -258,7 +278,7 @@ impl<P: BlockPredictor> Pass for JudgePass<'_, '_, P> {
                 continue;
             }
             match origin {
-                BlockOrigin::Events(events) => count_bits(block.missed(missed), events, self.missed.sites),
+                BlockOrigin::Events => count_bits(block.missed(missed), &events[nth], self.missed.sites),
                 BlockOrigin::Mixed { first, number } => {
                     self.missed.runs.any = true;
                     count_runs(of_block, &conditionals[*first..first + number], runs, self.missed);
@@ -336,7 +356,7 @@ mod tests {
 
     impl BlockPredictor for Optimist {
         fn judge(&mut self, block: &Block, missed: &mut [u8; BLOCK]) {
-            block.for_each(missed, |_, outcome| MISSED - (outcome << 4) | 0x15);
+            block.for_each(missed, |_, outcome| (outcome << 4 ^ MISSED) | 0x15);
         }
 
         fn storage_bits(&self) -> u64 {

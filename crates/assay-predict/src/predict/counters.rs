@@ -34,6 +34,8 @@ pub struct TwoBitCounters<const ROOM: usize> {
     calm_in: usize,
     /// How many they were at first.
     unsure: usize,
+    /// A counter may have changed since it was last asked.
+    moved: bool,
 }
 
 /// Blocks that are judged branch by branch without a try, at most.
@@ -51,7 +53,8 @@ const NEXT: u64 = {
     while at < 8 {
         let (counter, taken) = (at as u8 >> 1 ^ 2, at & 1 != 0);
         let wrong = (counter >= 2) != taken;
-        next |= (((counted(counter, taken) ^ 2) << 4 | wrong as u8 * MISSED) as u64) << (8 * at);
+        let byte = (counted(counter, taken) ^ 2) << 4 | if wrong { MISSED } else { 0 };
+        next |= (byte as u64) << (8 * at);
         at += 1;
     }
     next
@@ -60,7 +63,7 @@ const NEXT: u64 = {
 impl<const ROOM: usize> Default for TwoBitCounters<ROOM> {
     fn default() -> Self {
         const { assert!(ROOM.is_power_of_two()) }
-        TwoBitCounters { counters: zeros(), calm_in: 0, unsure: 0 }
+        TwoBitCounters { counters: zeros(), calm_in: 0, unsure: 0, moved: false }
     }
 }
 
@@ -75,6 +78,12 @@ impl<const ROOM: usize> TwoBitCounters<ROOM> {
     #[inline(always)]
     pub fn judge_one(&mut self, place: u32, outcome: u8) -> u8 {
         count(&mut self.counters[place as usize % ROOM], outcome)
+    }
+
+    /// Whether no counter of a block changed since this was last asked, as far as it is known.
+    #[inline(always)]
+    pub fn rest(&mut self) -> bool {
+        !std::mem::take(&mut self.moved)
     }
 
     /// A block's branches, each by the counter at its place.
@@ -105,8 +114,12 @@ impl<const ROOM: usize> TwoBitCounters<ROOM> {
                 missed[nth] = count(&mut counters[places[nth] as usize % ROOM], outcomes[nth]);
             }
         }
+        self.moved |= moved > 0;
         for nth in block.number & !7..block.number {
-            missed[nth] = count(&mut counters[places[nth] as usize % ROOM], block.outcomes[nth]);
+            let counter = &mut counters[places[nth] as usize % ROOM];
+            let before = *counter;
+            missed[nth] = count(counter, block.outcomes[nth]);
+            self.moved |= (before ^ *counter) & COUNTER != 0;
         }
         if !calm {
             self.calm_in -= 1;

@@ -90,6 +90,8 @@ pub struct Gshare<const ROOM: usize> {
     /// A bit for each that an index has.
     index: u32,
     history: u64,
+    /// What was remembered when it was last asked whether it rests.
+    rested: u32,
     /// A bit for each outcome that is remembered.
     remembered: u32,
     /// Bits of the address that are xored to those two places lower, so that instructions of four bytes do not leave three
@@ -109,6 +111,7 @@ impl<const ROOM: usize> Gshare<ROOM> {
             counters: TwoBitCounters::default(),
             index: ones(bits),
             history: 0,
+            rested: 0,
             remembered: ones(history),
             folded: u32::MAX,
         }
@@ -129,6 +132,13 @@ impl<const ROOM: usize> BlockPredictor for Gshare<ROOM> {
         }
         self.history = block.history_after(self.history);
         self.counters.judge(&places, block, missed);
+    }
+
+    fn rests(&mut self) -> bool {
+        let remembered = self.history as u32 & self.remembered;
+        let same = std::mem::replace(&mut self.rested, remembered) == remembered;
+        // Whoever mispredicts moves a counter.
+        self.counters.rest() & same
     }
 
     fn storage_bits(&self) -> u64 {

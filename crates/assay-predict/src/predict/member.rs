@@ -34,6 +34,11 @@ pub trait Member: Send {
     #[doc(hidden)]
     fn judge(&mut self, _: ConditionalStretch<'_>, _: &mut MissedCounts<'_>) {}
 
+    /// [`BlockPredictor::rests`], of what judges conditional branches.
+    fn rests(&mut self) -> bool {
+        false
+    }
+
     /// Whether it looks at other branches than conditional ones.
     fn sees_all(&self) -> bool {
         true
@@ -90,6 +95,10 @@ impl<P: BlockPredictor + Send> Member for Conditionals<P> {
 
     fn judge(&mut self, conditionals: ConditionalStretch<'_>, missed: &mut MissedCounts<'_>) {
         conditionals.judge(&mut self.0, missed);
+    }
+
+    fn rests(&mut self) -> bool {
+        self.0.rests()
     }
 
     fn sees_all(&self) -> bool {
@@ -159,6 +168,12 @@ impl Member for Profile {
         for part in &mut self.parts {
             part.judge(conditionals, missed);
         }
+    }
+
+    fn rests(&mut self) -> bool {
+        // Each one is asked, whatever the others say.
+        let those = self.parts.iter_mut().filter(|part| part.sees_conditionals());
+        those.fold(true, |all, part| part.rests() & all)
     }
 
     fn sees_all(&self) -> bool {

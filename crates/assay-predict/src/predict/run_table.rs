@@ -12,6 +12,58 @@ pub const RUN: usize = 8;
 /// Set where [`super::Steps`] name a run instead of an event: the other bits are its number.
 pub const IS_RUN: u32 = 1 << 31;
 
+/// Set, too, where the elements behind it are repeated ([`Repeated`]).
+const IS_REPEATED: u32 = IS_RUN | 1 << 30;
+
+/// Elements of [`super::Steps`] that come several times in a row. As an element it stands ahead of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeated {
+    /// How many elements, events or runs, at most [`Repeated::ELEMENTS`].
+    pub elements: usize,
+    /// How often they come, at most [`Repeated::TIMES`].
+    pub times: usize,
+}
+
+impl Repeated {
+    /// Elements at most.
+    pub const ELEMENTS: usize = 63;
+    /// Times at most.
+    pub const TIMES: usize = (1 << 24) - 1;
+
+    /// As an element.
+    pub fn element(self) -> u32 {
+        debug_assert!(self.elements <= Self::ELEMENTS && self.times <= Self::TIMES);
+        IS_REPEATED | (self.elements << 24) as u32 | self.times as u32
+    }
+
+    fn of(element: u32) -> Option<Repeated> {
+        let (elements, times) = ((element >> 24) as usize & Self::ELEMENTS, element as usize & Self::TIMES);
+        (element >= IS_REPEATED).then_some(Repeated { elements, times })
+    }
+}
+
+/// Events and runs in a row, and how often they come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ConditionalPieces<'a>(pub(super) &'a [u32]);
+
+impl<'a> Iterator for ConditionalPieces<'a> {
+    type Item = (&'a [u32], usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (first, behind) = self.0.split_first()?;
+        let (piece, times);
+        if let Some(repeated) = Repeated::of(*first) {
+            (piece, self.0) = behind.split_at(repeated.elements);
+            times = repeated.times;
+        } else {
+            let end = self.0.iter().position(|of| *of >= IS_REPEATED).unwrap_or(self.0.len());
+            (piece, self.0) = self.0.split_at(end);
+            times = 1;
+        }
+        Some((piece, times))
+    }
+}
+
 /// A run as a block takes it over.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
@@ -66,7 +118,12 @@ impl RunTable {
         self.runs.is_empty()
     }
 
-    /// The events that an element of [`super::Steps`] stands for: itself, or those of a run.
+    /// How many branches a run has.
+    pub fn branches(&self, number: u32) -> usize {
+        usize::from(self.runs[number as usize].number)
+    }
+
+    /// The events that an element of [`super::Steps`] stands for: itself, or those of a run. It isn't a [`Repeated`].
     pub fn events<'a>(&'a self, of: &'a u32) -> &'a [u32] {
         if of & IS_RUN == 0 {
             return std::slice::from_ref(of);

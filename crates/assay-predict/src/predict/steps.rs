@@ -4,7 +4,7 @@
 //! event is the site's number and that bit, and where an indirect branch went stands in a list of its own. What walks over
 //! it reads a sixth of the memory that [`Branch`]es take, and those who judge conditional branches alone see no others.
 
-use super::run_table::{IS_RUN, RunTable};
+use super::run_table::{ConditionalPieces, IS_RUN, RunTable};
 use crate::trace::{Branch, BranchClass};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +18,8 @@ pub struct Steps<'a> {
     /// The branch of each site by number, not taken; of an indirect one the target is 0. From one stretch of a stream to the
     /// next there may be more of them, but what a number stands for stays.
     pub sites: &'a [Branch],
-    /// The conditional branches in order: events, or the numbers of `runs` with [`super::IS_RUN`].
+    /// The conditional branches in order: events, the numbers of `runs` with [`super::IS_RUN`], and [`super::Repeated`] ahead of
+    /// such ones.
     pub conditionals: &'a [u32],
     /// What those stand for. There may be more of them in the next stretch, or others.
     pub runs: &'a RunTable,
@@ -34,19 +35,25 @@ const PIECE: usize = 256;
 /// For steps without runs.
 pub static NO_RUNS: RunTable = RunTable::new();
 
-impl Steps<'_> {
+impl<'a> Steps<'a> {
+    /// Events and runs in a row, and how often they come.
+    pub(super) fn pieces(self) -> ConditionalPieces<'a> {
+        ConditionalPieces(self.conditionals)
+    }
+
     /// Events of the conditional branches, in order.
-    pub fn conditional_events(&self) -> impl Iterator<Item = u32> {
-        self.conditionals.iter().flat_map(|of| self.runs.events(of)).copied()
+    pub fn conditional_events(self) -> impl Iterator<Item = u32> + 'a {
+        let events = move |piece: &'a [u32]| piece.iter().flat_map(|of| self.runs.events(of)).copied();
+        self.pieces().flat_map(move |(piece, times)| (0..times).flat_map(move |_| events(piece)))
     }
 
     /// How many branches these are, of the form that has more of them.
-    pub fn branches(&self) -> usize {
-        if self.all.is_empty() {
-            self.conditionals.iter().map(|of| self.runs.events(of).len()).sum()
-        } else {
-            self.all.len()
+    pub fn branches(self) -> usize {
+        if !self.all.is_empty() {
+            return self.all.len();
         }
+        let number = |piece: &[u32]| -> usize { piece.iter().map(|of| self.runs.events(of).len()).sum() };
+        self.pieces().map(|(piece, times)| number(piece) * times).sum()
     }
 
     /// All branches, written out piece by piece. So who looks at all has one loop, whatever the stream is written in, and

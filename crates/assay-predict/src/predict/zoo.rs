@@ -4,12 +4,11 @@
 //! once, beside the predictor.
 
 use super::block::key;
-use super::conditionals::{
-    BATCH, COUNTED, ConditionalBlocks, ConditionalStretch, MissedCounts, RunCounts, settle,
-};
+use super::conditionals::{BATCH, COUNTED, ConditionalBlocks, ConditionalStretch, RunCounts, settle};
 use super::entry::PredictorEntry;
 use super::family::{Named, PredictorFamily};
 use super::member::BranchStretch;
+use super::run_table::RunTable;
 use super::{Member, PredictionKind, Steps, Tally};
 use super::{
     bimodal, fixed, gshare, ittage, last_target, perceptron, profile, return_stack, tage, tage_sc, tage_sc_l,
@@ -193,17 +192,30 @@ fn nearest(name: &str, known: impl Iterator<Item = &'static str>) -> Option<Stri
     (distance * 3 <= known.len().max(3)).then(|| known.to_owned())
 }
 
+/// A predictor, and what it got wrong of runs while these are judged.
+struct ZooMember {
+    member: Box<dyn Member>,
+    missed: RunCounts,
+}
+
+impl From<Box<dyn Member>> for ZooMember {
+    fn from(member: Box<dyn Member>) -> ZooMember {
+        ZooMember { member, missed: RunCounts::default() }
+    }
+}
+
+/// Branches of repeated events and runs that are judged at once, if they are as many: some blocks, of which the last is not full.
+const REPEATED: usize = 512;
+
 /// Predictors that walk over the same stream.
 pub struct Zoo {
     names: Vec<String>,
-    members: Vec<Box<dyn Member>>,
+    members: Vec<ZooMember>,
     /// Where in a batch the conditional branches are.
     places: Box<[u16; BATCH]>,
     /// Keys by event.
     keys: Vec<u32>,
     blocks: ConditionalBlocks,
-    /// Of each member what it got wrong of runs, while these are judged.
-    missed: Vec<RunCounts>,
     lengths: Vec<u8>,
 }
 
@@ -216,11 +228,10 @@ impl Zoo {
         let found: Result<Vec<_>, _> = names.iter().map(|name| find(name.as_ref())).collect();
         Ok(Zoo {
             names: names.iter().map(|name| name.as_ref().to_owned()).collect(),
-            members: found?.iter().map(Named::member).collect(),
+            members: found?.iter().map(|named| named.member().into()).collect(),
             places: Box::new([0; BATCH]),
             keys: Vec::new(),
             blocks: ConditionalBlocks::default(),
-            missed: names.iter().map(|_| RunCounts::default()).collect(),
             lengths: Vec::new(),
         })
     }
@@ -250,18 +261,18 @@ impl Zoo {
             walk(&mut self.members, &BranchStretch { branches, lengths: &self.lengths }, tally);
             if sees_conditionals {
                 let conditionals = self.blocks.of_placed(branches, &self.places[..conditional]);
-                judge(&mut self.members, conditionals, &mut self.missed, tally);
+                judge(&mut self.members, conditionals, tally);
             }
         }
     }
 
     /// Whether a member looks at other branches than conditional ones; else [`Steps`] need not list them.
     pub fn sees_all(&self) -> bool {
-        self.members.iter().any(|member| member.sees_all())
+        self.members.iter().any(|of| of.member.sees_all())
     }
 
     fn sees_conditionals(&self) -> bool {
-        self.members.iter().any(|member| member.sees_conditionals())
+        self.members.iter().any(|of| of.member.sees_conditionals())
     }
 
     /// [`Zoo::observe`] over steps, with one difference: executions are not counted into `tally`, since a source of steps
@@ -284,37 +295,69 @@ impl Zoo {
     }
 
     fn observe_conditionals(&mut self, steps: Steps<'_>, tally: &mut Tally) {
-        self.missed.iter_mut().for_each(|missed| missed.make_room(steps.runs.len()));
-        for piece in steps.conditionals.chunks(COUNTED) {
+        self.members.iter_mut().for_each(|of| of.missed.make_room(steps.runs.len()));
+        for (elements, times) in steps.pieces() {
+            if times == 1 {
+                self.observe_once(elements, steps.runs, tally);
+            } else {
+                self.observe_repeated(elements, times, steps.runs, tally);
+            }
+        }
+    }
+
+    /// Events and runs, each by itself.
+    fn observe_once(&mut self, elements: &[u32], runs: &RunTable, tally: &mut Tally) {
+        for piece in elements.chunks(COUNTED) {
             let mut left = piece;
             while !left.is_empty() {
                 let conditionals;
-                (conditionals, left) = self.blocks.of_steps(left, steps.runs, &self.keys);
-                judge(&mut self.members, conditionals, &mut self.missed, tally);
+                (conditionals, left) = self.blocks.of_steps(left, runs, &self.keys);
+                judge(&mut self.members, conditionals, tally);
             }
-            for (at, runs) in self.missed.iter_mut().enumerate() {
-                settle(piece, steps.runs, &mut MissedCounts { sites: tally.column(at), runs });
+            for (at, of) in self.members.iter_mut().enumerate() {
+                settle(piece, runs, &mut of.missed.counts(tally.column(at)));
             }
         }
+    }
+
+    /// Events and runs that come several times. Who rests after some of them need not judge the others.
+    fn observe_repeated(&mut self, elements: &[u32], times: usize, runs: &RunTable, tally: &mut Tally) {
+        let branches: usize = elements.iter().map(|of| runs.events(of).len()).sum();
+        let turns = (REPEATED / branches.max(1)).min(times).max(1);
+        let several = elements.repeat(turns);
+        let (conditionals, others) = self.blocks.of_steps(&several, runs, &self.keys);
+        assert!(others.is_empty(), "{branches} branches are repeated");
+        for (at, of) in self.members.iter_mut().enumerate() {
+            let mut counted = 0;
+            of.member.rests();
+            for _ in 0..times / turns {
+                of.member.judge(conditionals, &mut of.missed.counts(tally.column(at)));
+                counted += several.len();
+                if counted + several.len() > COUNTED {
+                    settle(&several, runs, &mut of.missed.counts(tally.column(at)));
+                    counted = 0;
+                }
+                if of.member.rests() {
+                    break;
+                }
+            }
+            settle(&several, runs, &mut of.missed.counts(tally.column(at)));
+        }
+        self.observe_once(&elements.repeat(times % turns), runs, tally);
     }
 }
 
 /// Each member that looks at all branches.
-fn walk(members: &mut [Box<dyn Member>], batch: &BranchStretch<'_>, tally: &mut Tally) {
-    for (at, member) in members.iter_mut().enumerate() {
-        member.walk(batch, tally.column(at));
+fn walk(members: &mut [ZooMember], batch: &BranchStretch<'_>, tally: &mut Tally) {
+    for (at, of) in members.iter_mut().enumerate() {
+        of.member.walk(batch, tally.column(at));
     }
 }
 
 /// Each member that looks at conditional branches by themselves.
-fn judge(
-    members: &mut [Box<dyn Member>],
-    conditionals: ConditionalStretch<'_>,
-    missed: &mut [RunCounts],
-    tally: &mut Tally,
-) {
-    for (at, (member, runs)) in members.iter_mut().zip(missed).enumerate() {
-        member.judge(conditionals, &mut MissedCounts { sites: tally.column(at), runs });
+fn judge(members: &mut [ZooMember], conditionals: ConditionalStretch<'_>, tally: &mut Tally) {
+    for (at, of) in members.iter_mut().enumerate() {
+        of.member.judge(conditionals, &mut of.missed.counts(tally.column(at)));
     }
 }
 
@@ -391,7 +434,7 @@ fn function(stream: &mut Vec<Branch>, random: u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::KeptSteps;
+    use super::super::{KeptSteps, NO_RUNS, Repeated};
     use super::*;
 
     #[test]
@@ -535,6 +578,43 @@ mod tests {
     }
 
     #[test]
+    fn every_member_errs_over_what_is_repeated_where_it_errs_over_each_of_it() {
+        let stream = fixed_stream();
+        let conditional = stream.iter().filter(|branch| branch.class().is_conditional()).copied();
+        let branches: Vec<Branch> = conditional.take(1000).collect();
+        let kept = KeptSteps::of(&branches, &branches).in_runs(|nth| nth % 9);
+        // Some elements after the other, each some so often. The second time they come they may be known.
+        let (mut conditionals, mut expected) = (Vec::new(), Vec::new());
+        let lengths = [9, 1, 2, 20, 63].into_iter().cycle();
+        let mut left = [kept.steps().conditionals; 2].concat();
+        for (length, times) in lengths.zip([500, 0, 1, 2, 3, 40, 1000].into_iter().cycle()) {
+            let those: Vec<u32> = left.drain(..length.min(left.len())).collect();
+            if those.is_empty() {
+                break;
+            }
+            conditionals.push(Repeated { elements: those.len(), times }.element());
+            conditionals.extend(&those);
+            let once = Steps { conditionals: &those, ..kept.steps() };
+            expected.extend((0..times).flat_map(|_| once.conditional_events()));
+        }
+        let steps = Steps { conditionals: &conditionals, all: &[], ..kept.steps() };
+        assert!(steps.conditional_events().eq(expected.iter().copied()));
+        assert_eq!(steps.branches(), expected.len());
+        let each = Steps { conditionals: &expected, runs: &NO_RUNS, ..steps };
+        for entry in entries() {
+            let zoo = || Zoo::new(&[entry.name]).expect("its own name");
+            if zoo().sees_all() {
+                continue;
+            }
+            let (mut tally, mut of_each) = (Tally::new(1), Tally::new(1));
+            zoo().observe_steps(steps, &mut tally);
+            zoo().observe_steps(each, &mut of_each);
+            assert_eq!(tally.missed_by_site(0), of_each.missed_by_site(0), "{}", entry.name);
+            assert!(tally.missed()[0] > 0, "{}", entry.name);
+        }
+    }
+
+    #[test]
     fn a_definition_is_a_function_of_the_member_and_differs_between_members() {
         let mut seen: Vec<u64> = entries().map(|entry| definition(entry.name)).collect();
         let again: Vec<u64> = entries().map(|entry| definition(entry.name)).collect();
@@ -615,7 +695,7 @@ mod tests {
         let profile = super::super::Profile::new(parts.into());
         assert_eq!(profile.storage_bits(), bits);
         let mut zoo = Zoo::new(&names).expect("known names");
-        zoo.members.push(Box::new(profile));
+        zoo.members.push(ZooMember { member: Box::new(profile), missed: RunCounts::default() });
         let mut tally = Tally::new(4);
         zoo.observe(&stream, &mut tally);
         let missed = tally.missed();

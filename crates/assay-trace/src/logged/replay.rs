@@ -9,6 +9,7 @@
 mod arrivals;
 mod batch;
 mod elsewhere;
+mod repeats;
 mod runs;
 mod stretch;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::runs::Run;
 use crate::{BranchForm, ClassCounts, Observer};
-use assay_pure::predict::{IS_RUN, RunTable, Steps};
+use assay_pure::predict::{IS_RUN, Repeated, RunTable, Steps};
 use assay_pure::trace::{Branch, BranchSite};
 
 /// Branches that are handed on at once.
@@ -30,6 +30,8 @@ pub(super) struct Batch {
     pub(super) conditionals: Vec<u32>,
     pub(super) all: Vec<u32>,
     pub(super) targets: Vec<u64>,
+    /// Events and runs that wait in repeated ones.
+    repeated: usize,
     /// What was executed on all ways that were walked.
     pub(super) counts: ClassCounts,
 }
@@ -56,7 +58,8 @@ impl Batch {
 
     #[inline]
     pub(super) fn is_full(&self) -> bool {
-        self.branches.len().max(self.conditionals.len()).max(self.all.len()) >= BATCH
+        let conditionals = self.conditionals.len() + self.repeated;
+        self.branches.len().max(conditionals).max(self.all.len()) >= BATCH
     }
 
     /// One more.
@@ -87,6 +90,16 @@ impl Batch {
             others.iter().for_each(|branch| self.push(*branch));
         }
         0
+    }
+
+    /// Runs with conditional branches, at most [`Repeated::ELEMENTS`], so often in a row. They alone are wanted.
+    pub(super) fn repeat(&mut self, runs: impl Iterator<Item = u32>, times: usize) {
+        let place = self.conditionals.len();
+        self.conditionals.push(0);
+        self.conditionals.extend(runs.map(|run| IS_RUN | run));
+        let elements = self.conditionals.len() - place - 1;
+        self.conditionals[place] = Repeated { elements, times }.element();
+        self.repeated += elements * times;
     }
 
     /// Whether conditional branches alone are wanted.
@@ -133,6 +146,7 @@ impl Batch {
         }
         self.branches.clear();
         self.conditionals.clear();
+        self.repeated = 0;
         self.all.clear();
         self.targets.clear();
     }

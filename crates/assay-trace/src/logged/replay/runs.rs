@@ -9,6 +9,7 @@
 
 use super::arrivals::AddressMap;
 use super::batch::{BATCH, Batch};
+use super::repeats::{self, Trail, TrailStep};
 use super::{ENDLESS_RETURNS, NONE, Replay, Walk, WalkPosition};
 use crate::ClassCounts;
 use assay_pure::outcomes::{
@@ -147,6 +148,8 @@ pub(super) struct Runs {
     went: AddressMap<(u32, u64), Went>,
     /// The last ones of them; two that want the same room take turns.
     recent: Box<[Went; RECENT]>,
+    /// The last runs that were met.
+    trail: Trail,
 }
 
 impl Default for Runs {
@@ -160,6 +163,7 @@ impl Default for Runs {
             by_way: Vec::new(),
             went: AddressMap::default(),
             recent: Box::new([none; RECENT]),
+            trail: Trail::default(),
         }
     }
 }
@@ -212,6 +216,12 @@ impl Met {
         self.meeting().meet(number);
     }
 
+    /// One that was met before is met so often more.
+    fn meet_often(&mut self, number: u32, times: u64) {
+        self.meet(number);
+        self.times[number as usize] += times - 1;
+    }
+
     #[inline(always)]
     fn meeting(&mut self) -> Meeting<'_> {
         Meeting { times: &mut self.times, met: &mut self.met }
@@ -235,15 +245,26 @@ impl Replay {
             return Ok(None);
         }
         let mut head = self.head(stretch);
-        let (mut done, mut last, bytes) = (0, None, &bytes[..bytes.len().min(BATCH)]);
+        let of_conditionals = self.walk.batch.is_of_conditionals();
+        // What is repeated takes no room.
+        let most = if of_conditionals { OUTCOMES * BATCH } else { BATCH };
+        let (mut done, mut last, bytes) = (0, None, &bytes[..bytes.len().min(most)]);
+        self.runs.trail.clear();
         loop {
-            if head.kind == HeadKind::Outcome && self.walk.batch.is_of_conditionals() {
-                let used = self.along_plain_runs(&mut head, &bytes[done..]);
+            if of_conditionals && head.kind == HeadKind::Outcome {
+                let used = self.along_plain_runs(&mut head, bytes, done);
                 if used > 0 {
                     last = Some(WalkPosition { stretch: head.stretch, carry: 0 });
                     self.walk.quiet = 0;
                     done += used;
                 }
+            }
+            if self.runs.trail.is_due() {
+                done += self.along_repeated(bytes, done);
+                if self.walk.batch.is_full() {
+                    break;
+                }
+                continue;
             }
             let Some(start) = self.run_start(head, &bytes[done..])? else { break };
             let RunStart { origin, ahead, outcomes, returned } = start;
@@ -267,8 +288,13 @@ impl Replay {
             self.runs.met.meet(way.run);
             let run = &self.runs.kept[way.run as usize];
             self.walk.batch.extend(way.run, run, way.used > 0);
+            let depth = self.walk.calls.len() as u32;
             if let Some(address) = returned {
                 self.walk.returned(address);
+            }
+            if of_conditionals {
+                let least = self.walk.calls.len() as u32;
+                self.runs.trail.push(TrailStep { run: way.run, at: done as u32, depth, least });
             }
             if way.calls {
                 self.walk.calls.extend_from_slice(&run.calls);
@@ -283,14 +309,17 @@ impl Replay {
         Ok(last.map(|_| done))
     }
 
-    /// Goes along runs of outcomes that follow each other, known and with nothing to do at their ends: most that loops do. Returns how
-    /// many bytes they are.
+    /// Goes along runs of outcomes that follow each other, known and with nothing to do at their ends: most that loops do. They begin at
+    /// this place, and end where a look for repeated ones is due. Returns how many bytes they are.
     #[inline(always)]
-    fn along_plain_runs(&mut self, head: &mut Head, bytes: &[u8]) -> usize {
+    fn along_plain_runs(&mut self, head: &mut Head, bytes: &[u8], done: usize) -> usize {
+        let depth = self.walk.calls.len() as u32;
         // Slices, whose places nothing that is written here can change.
         let (ways, mut met) = (&self.runs.by_way[..], self.runs.met.meeting());
         let room = &mut self.walk.batch.conditionals;
-        let (words, before) = (bytes.as_chunks::<OUTCOMES>().0, room.len());
+        let words = bytes[done..].as_chunks::<OUTCOMES>().0;
+        let words = &words[..words.len().min(self.runs.trail.room())];
+        let before = room.len();
         room.resize(before + words.len(), 0);
         let (mut used, mut last) = (0, None);
         let mut origin = head.origin as usize;
@@ -309,7 +338,29 @@ impl Replay {
             *head = way.head();
         }
         room.truncate(before + used);
+        for (nth, run) in room[before..].iter().enumerate() {
+            let at = (done + OUTCOMES * nth) as u32;
+            self.runs.trail.push(TrailStep { run: run & !IS_RUN, at, depth, least: depth });
+        }
         used * OUTCOMES
+    }
+
+    /// Goes on along the last runs, as often as they come again at this place. Returns how many bytes these are.
+    fn along_repeated(&mut self, bytes: &[u8], done: usize) -> usize {
+        let Runs { trail, met, table, .. } = &mut self.runs;
+        let period = trail.period(self.walk.calls.len()).filter(|_| !self.walk.jumped);
+        let mut used = 0;
+        if let Some(period) = period {
+            let begun = period[0].at as usize;
+            if let Some(turns) = repeats::turns(bytes, begun, done, period.len()) {
+                period.iter().for_each(|step| met.meet_often(step.run, turns as u64));
+                let runs = period.iter().map(|step| step.run).filter(|run| table.branches(*run) > 0);
+                self.walk.batch.repeat(runs, turns);
+                used = turns * (done - begun);
+            }
+        }
+        trail.looked(used > 0);
+        used
     }
 
     /// The run that begins at a record. Nothing: it is too near to the end, does not fit, or is none of those that runs are made of.

@@ -183,16 +183,21 @@ fn replay_of_calls() -> Replay {
     replay_of(&CALLS, &sites, &[11, 15, 22, 24, 29, 30, 35])
 }
 
-/// Records of so many turns.
+/// Records of so many turns: short periods, which come again, and some that do not.
 fn records_of_calls(turns: u32) -> Vec<Vec<u8>> {
+    records_of(turns, |turn| (turn * turn / 7, turn * turn / 50 + turn % 2, turn % 3 == 0))
+}
+
+/// Records of so many turns: the outcome of the first branch, the function that is called, and the outcome in it.
+fn records_of(turns: u32, of: impl Fn(u32) -> (u32, u32, bool)) -> Vec<Vec<u8>> {
     let mut records = vec![mark(1, 0, 1)];
     for turn in 0..turns {
-        // Short periods, which come again, and some that do not.
-        let (mixed, called) = (turn * turn / 7, [15, 22, 24, 30][(turn * turn / 50 + turn % 2) as usize % 4]);
+        let (mixed, called, inner) = of(turn);
+        let called = [15, 22, 24, 30][called as usize % 4];
         records.push(vec![(mixed & 1) as u8]);
         records.push(went(3, called));
         if matches!(called, 15 | 24) {
-            records.push(vec![u8::from(turn % 3 == 0)]);
+            records.push(vec![u8::from(inner)]);
         }
         match called {
             15 => records.push(went(7, 11)),
@@ -208,10 +213,12 @@ fn records_of_calls(turns: u32) -> Vec<Vec<u8>> {
 }
 
 /// What is seen in one form.
-#[derive(Default, PartialEq, Debug)]
+#[derive(Clone, Default, PartialEq, Debug)]
 struct Form {
     branches: Vec<Branch>,
     conditionals: Vec<u32>,
+    /// Events, runs, and whatever says that they are repeated.
+    elements: usize,
     all: Vec<u32>,
     targets: Vec<u64>,
 }
@@ -227,30 +234,61 @@ impl Observer for (BranchForm, Form) {
 
     fn steps(&mut self, steps: Steps<'_>) {
         self.1.conditionals.extend(steps.conditional_events());
+        self.1.elements += steps.conditionals.len();
         self.1.all.extend_from_slice(steps.all);
         self.1.targets.extend_from_slice(steps.targets);
     }
 }
 
+/// What is seen of such records in pieces of so many, and what is counted.
+fn followed(records: &[Vec<u8>], form: BranchForm, piece: usize) -> (Form, ClassCounts, usize) {
+    let (mut replay, mut seen) = (replay_of_calls(), (form, Form::default()));
+    replay.walk.batch = Batch::counting();
+    for piece in records.chunks(piece) {
+        assert_eq!(replay.follow(&piece.concat(), &mut seen), Ok(()));
+    }
+    let elements = seen.1.elements;
+    (Form { elements: 0, ..seen.1 }, replay.walk.counts(), elements)
+}
+
+const FORMS: [BranchForm; 3] =
+    [BranchForm::Branches, BranchForm::Steps { all: false }, BranchForm::Steps { all: true }];
+
 #[test]
 fn calls_and_returns_that_come_again_are_those_that_are_followed_one_by_one() {
     let records = records_of_calls(400);
-    let followed = |form: BranchForm, piece: usize| {
-        let (mut replay, mut seen) = (replay_of_calls(), (form, Form::default()));
-        replay.walk.batch = Batch::counting();
-        for piece in records.chunks(piece) {
-            assert_eq!(replay.follow(&piece.concat(), &mut seen), Ok(()));
-        }
-        (seen.1, replay.walk.counts())
-    };
-    let forms = [BranchForm::Branches, BranchForm::Steps { all: false }, BranchForm::Steps { all: true }];
-    for form in forms {
-        let one_by_one = followed(form, 1);
+    for form in FORMS {
+        let one_by_one = followed(&records, form, 1);
         let outcomes = records.iter().filter(|record| matches!(record.len(), 1 | NAMED_BYTES)).count();
         let counts = &one_by_one.1;
         assert_eq!((counts.indirect_calls, counts.conditional), (400, outcomes as u64));
         for piece in [3, 50, 1000, records.len()] {
-            assert_eq!(followed(form, piece), one_by_one, "{form:?} in pieces of {piece} records");
+            let (seen, counts, _) = followed(&records, form, piece);
+            assert_eq!((seen, counts), (one_by_one.0.clone(), one_by_one.1), "{form:?} in pieces of {piece}");
+        }
+    }
+}
+
+#[test]
+fn loops_that_repeat_themselves_are_those_that_are_followed_one_by_one_in_fewer_words() {
+    // Periods of 1, 2 and 12 turns, each for some hundred turns, with a turn now and then that is another.
+    let turn = |turn: u32| match (turn / 700, turn % 233) {
+        (_, 232) => (turn / 233, turn / 233, true),
+        (0, _) => (0, 2, false),
+        (1, _) => (1, 1, false),
+        (2, _) => (turn, turn % 2, turn.is_multiple_of(2)),
+        (3, _) => (0, 3, true),
+        (_, _) => (turn / 2, turn, turn.is_multiple_of(3)),
+    };
+    let records = records_of(3500, turn);
+    for form in FORMS {
+        let (one_by_one, counts_one_by_one, many) = followed(&records, form, 1);
+        for piece in [500, 3001, records.len()] {
+            let (seen, counts, elements) = followed(&records, form, piece);
+            assert_eq!((&seen, counts), (&one_by_one, counts_one_by_one), "{form:?} in pieces of {piece}");
+            if form == (BranchForm::Steps { all: false }) {
+                assert!(2 * elements < many, "{elements} words, {many} one by one, in pieces of {piece}");
+            }
         }
     }
 }
