@@ -59,25 +59,31 @@ impl Block {
             keys[number] = key(pc, taken);
             number += 1;
         }
-        Block::of(&keys, number)
+        let mut block = Block::EMPTY;
+        block.fill(&keys, number);
+        block
     }
 
     /// None yet.
     pub(super) const EMPTY: Block =
         Block { addresses: [0; BLOCK], outcomes: [0; BLOCK], taken: 0, number: 0 };
 
-    /// Of the first `number` branches of those that have these keys.
+    /// Makes it one of the first `number` branches of those that have these keys.
     #[inline(always)]
-    pub(super) fn of(keys: &[u32; BLOCK], number: usize) -> Block {
+    pub(super) fn fill(&mut self, keys: &[u32; BLOCK], number: usize) {
         let outcomes = keys.map(outcome);
         let mut taken = 0;
         for eight in outcomes.as_chunks::<8>().0 {
             taken = taken << 8 | together(u64::from_le_bytes(*eight) >> 3);
         }
-        if number < BLOCK {
-            taken &= !(u64::MAX >> number);
+        for (address, key) in self.addresses.iter_mut().zip(keys) {
+            *address = key >> 1;
         }
-        Block { addresses: keys.map(|key| key >> 1), outcomes, taken, number }
+        (self.outcomes, self.taken) = (outcomes, taken);
+        if number < BLOCK {
+            self.taken &= !(u64::MAX >> number);
+        }
+        self.number = number;
     }
 
     /// The 24 outcomes before each branch or more, the newest lowest, where `before` are those before the block. Without the

@@ -44,20 +44,26 @@ impl Repeated {
 
 /// Events and runs in a row, and how often they come.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ConditionalPieces<'a>(pub(super) &'a [u32]);
+pub(super) struct ConditionalPieces<'a> {
+    pub(super) left: &'a [u32],
+    /// There may be repeated ones: not where there are no runs.
+    pub(super) may_repeat: bool,
+}
 
 impl<'a> Iterator for ConditionalPieces<'a> {
     type Item = (&'a [u32], usize);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (first, behind) = self.0.split_first()?;
+        let (first, behind) = self.left.split_first()?;
         let (piece, times);
         if let Some(repeated) = Repeated::of(*first) {
-            (piece, self.0) = behind.split_at(repeated.elements);
+            (piece, self.left) = behind.split_at(repeated.elements);
             times = repeated.times;
         } else {
-            let end = self.0.iter().position(|of| *of >= IS_REPEATED).unwrap_or(self.0.len());
-            (piece, self.0) = self.0.split_at(end);
+            let all = self.left.len();
+            let repeated = |of: &u32| *of >= IS_REPEATED;
+            let end = if self.may_repeat { self.left.iter().position(repeated).unwrap_or(all) } else { all };
+            (piece, self.left) = self.left.split_at(end);
             times = 1;
         }
         Some((piece, times))

@@ -38,7 +38,7 @@ pub static NO_RUNS: RunTable = RunTable::new();
 impl<'a> Steps<'a> {
     /// Events and runs in a row, and how often they come.
     pub(super) fn pieces(self) -> ConditionalPieces<'a> {
-        ConditionalPieces(self.conditionals)
+        ConditionalPieces { left: self.conditionals, may_repeat: !self.runs.is_empty() }
     }
 
     /// Events of the conditional branches, in order.

@@ -587,7 +587,9 @@ mod tests {
         let (mut conditionals, mut expected) = (Vec::new(), Vec::new());
         let lengths = [9, 1, 2, 20, 63].into_iter().cycle();
         let mut left = [kept.steps().conditionals; 2].concat();
-        for (length, times) in lengths.zip([500, 0, 1, 2, 3, 40, 1000].into_iter().cycle()) {
+        let often = lengths.zip([500, 0, 1, 2, 3, 40, 1000].into_iter().cycle());
+        // The first one more often than is counted at once.
+        for (length, times) in std::iter::once((5, 70_000)).chain(often) {
             let those: Vec<u32> = left.drain(..length.min(left.len())).collect();
             if those.is_empty() {
                 break;
@@ -612,6 +614,38 @@ mod tests {
             assert_eq!(tally.missed_by_site(0), of_each.missed_by_site(0), "{}", entry.name);
             assert!(tally.missed()[0] > 0, "{}", entry.name);
         }
+    }
+
+    #[test]
+    fn who_rested_in_another_loop_is_asked_anew_in_the_next() {
+        let branch = |site: u32, taken: bool| {
+            Branch::new(0x1000 + 64 * u64::from(site), 0, site, BranchClass::CONDITIONAL, taken, 1)
+        };
+        // One that is not taken; a long loop whose first branch is not, whose end is remembered as that of a short one.
+        let long: Vec<Branch> = (0..300).map(|nth| branch(u32::from(nth > 0), nth > 0)).collect();
+        let all = [&[branch(2, false)], &long[..], &[branch(3, true); 8]].concat();
+        let kept = KeptSteps::of(&all, &all).in_runs(|nth| match nth {
+            0 => 0,
+            38 => 4,
+            _ => 8,
+        });
+        let elements = kept.steps().conditionals;
+        let (first, long, short) = (&elements[..1], &elements[1..39], &elements[39..]);
+        let often = |elements: &[u32], times: usize| {
+            [&[Repeated { elements: elements.len(), times }.element()], elements].concat()
+        };
+        // Known behind the first branch, but not behind itself.
+        let known = elements[..39].repeat(10);
+        let conditionals =
+            [known, short.repeat(2), often(short, 200), first.to_vec(), often(long, 3)].concat();
+        let steps = Steps { conditionals: &conditionals, all: &[], ..kept.steps() };
+        let expected: Vec<u32> = steps.conditional_events().collect();
+        let missed = |steps: Steps<'_>| {
+            let mut tally = Tally::new(1);
+            Zoo::new(&["gshare"]).expect("its own name").observe_steps(steps, &mut tally);
+            tally.missed_by_site(0).to_vec()
+        };
+        assert_eq!(missed(steps), missed(Steps { conditionals: &expected, runs: &NO_RUNS, ..steps }));
     }
 
     #[test]
