@@ -77,12 +77,16 @@ pub fn asked() -> bool {
 }
 
 /// To be called when a measured program was ended by a signal: Ctrl-C and a cluster's end of a job go to all processes of a group,
-/// and which of them has it first is chance. If it is one that asks the lab to stop, waits until the lab has it, too, for at most
-/// [`BEHIND`].
+/// and which of them has it first is chance. If it is one that asks the lab to stop, waits until the lab has it, too
+/// ([`wait_for_own`]).
 pub fn wait_behind(signal: i32) {
-    if !SIGNALS.contains(&signal) || is_ignored(signal) {
-        return;
+    if SIGNALS.contains(&signal) && !is_ignored(signal) {
+        wait_for_own();
     }
+}
+
+/// Waits until somebody has asked to stop, for at most [`BEHIND`]: where a signal has ended something that was started.
+pub fn wait_for_own() {
     let deadline = Instant::now() + BEHIND;
     while !asked() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));

@@ -287,6 +287,9 @@ fn alike(prepared: &PreparedExperiment, recipes: &[(BuildGroup, ProgramRecipe)])
     found
 }
 
+/// What our own message, compilers and make say where a signal ended something, maybe the one that asks the lab to stop.
+const ENDED_BY_SIGNAL: [&str; 4] = ["signal", "Terminated", "Interrupt", "Hangup"];
+
 fn fail(
     prepared: &PreparedExperiment,
     scene: &mut Scene<'_>,
@@ -294,6 +297,10 @@ fn fail(
     stage: Stage,
     failure: &BuildFailure,
 ) -> Result<()> {
+    let reason = failure.to_string();
+    if ENDED_BY_SIGNAL.iter().any(|words| reason.contains(words)) {
+        assay_linux::interrupt::wait_for_own();
+    }
     if assay_linux::interrupt::asked() {
         // Ctrl-C reaches the compilers too, and one that it ended has not failed: `--resume` tries again.
         return Ok(());
@@ -304,7 +311,7 @@ fn fail(
         input: None,
         compiler: Some(prepared.compilers[group.compiler].name.clone()),
         flags: Some(prepared.experiment.flags[group.flags].name.clone()),
-        reason: failure.to_string(),
+        reason,
     })
 }
 

@@ -5,7 +5,7 @@ use super::run_table::{IS_RUN, RUN, RunTable};
 use super::widest::{Pass, widest};
 use crate::trace::Branch;
 
-/// Blocks that are made at once: with the sites 20 KB, which stay in the first-level cache from one member to the next.
+/// Blocks that are made at once: 11 KB, which stay in the first-level cache from one member to the next.
 const BLOCKS: usize = 32;
 
 /// Branches of so many blocks.

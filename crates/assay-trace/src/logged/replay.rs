@@ -9,6 +9,7 @@
 mod arrivals;
 mod batch;
 mod elsewhere;
+mod met;
 mod repeats;
 mod runs;
 mod stretch;
@@ -24,7 +25,8 @@ use assay_pure::outcomes::{
 };
 use assay_pure::trace::{Branch, BranchClass, BranchKind, BranchSite};
 use batch::Batch;
-use runs::{Met, Runs};
+use met::Met;
+use runs::Runs;
 use stretch::Stretch;
 
 /// Direct jumps in a row without a choice: a loop that never ends.

@@ -199,6 +199,21 @@ fn ctrl_c_while_compiling_is_no_failure_of_the_compiler() {
 }
 
 #[test]
+fn a_signal_that_reaches_the_compiler_before_the_lab_is_no_failure_of_the_compiler() {
+    let Some(mut lab) = Lab::with_program(lab::SLOW, &["plain", "honest"]) else { return };
+    lab.wrap_gcc(
+        "case \"$*\" in *program.c*) touch \"$HERE/ended\"; echo 'gcc: fatal error: Terminated signal terminated program cc1' >&2; exit 1;; esac",
+    );
+    let mut running = lab.start(&[]);
+    wait_for(&lab.file("ended"), &mut running);
+    // Enough for the lab to see the compiler's end.
+    std::thread::sleep(Duration::from_millis(300));
+    ends_soon(running, "TERM").assert_code(1);
+    assert_eq!(lab.column("SELECT reason FROM failure"), [""; 0]);
+    assert_eq!(lab.column("SELECT stopped_because FROM campaign"), ["interrupted"]);
+}
+
+#[test]
 fn a_polite_kill_ends_a_compiler_that_it_does_not_reach() {
     for name in ["TERM", "INT", "HUP"] {
         let Some(mut lab) = Lab::with_program(lab::SLOW, &["plain", "honest"]) else { return };

@@ -4,11 +4,14 @@
 //! the same way each time. What was met on it, in each form that somebody may want, is kept by the place and the outcomes: a run.
 //! It ends earlier where something else than an outcome is in the log, but goes on over returns without a record, if the call is in
 //! it too. Each run knows how the next one begins: so the walk waits for a load or two a run, not for a chain of them at each branch.
-//! How often a run was met is counted, and what it counts for added later.
+//! Who wants conditional branches alone is told the runs' numbers. Loops, whose runs are all outcomes, are read a word after the
+//! other ([`Replay::along_plain_runs`]); what repeats itself is compared ([`repeats`]). How often a run was met is counted, and what
+//! it counts for added later ([`Met`]).
 //! Checked: logs in pieces of any length give the same branches (`tests`), where pieces of one record are walked by steps.
 
 use super::arrivals::AddressMap;
 use super::batch::{BATCH, Batch};
+use super::met::Met;
 use super::repeats::{self, Trail, TrailStep};
 use super::{ENDLESS_RETURNS, NONE, Replay, Walk, WalkPosition};
 use crate::ClassCounts;
@@ -178,60 +181,6 @@ impl Runs {
         self.origins.push(origin);
         self.by_way.push([UNMET; WAYS]);
         self.by_way.len() as u32 - 1
-    }
-}
-
-/// How often each of some numbered things was met since it was last asked.
-#[derive(Default)]
-pub(super) struct Met {
-    times: Vec<u64>,
-    met: Vec<u32>,
-}
-
-/// The same for who meets many in a row.
-struct Meeting<'a> {
-    times: &'a mut [u64],
-    met: &'a mut Vec<u32>,
-}
-
-impl Meeting<'_> {
-    #[inline(always)]
-    fn meet(&mut self, number: u32) {
-        let times = &mut self.times[number as usize];
-        if *times == 0 {
-            self.met.push(number);
-        }
-        *times += 1;
-    }
-}
-
-impl Met {
-    /// One more thing.
-    pub(super) fn grow(&mut self) {
-        self.times.push(0);
-    }
-
-    #[inline]
-    pub(super) fn meet(&mut self, number: u32) {
-        self.meeting().meet(number);
-    }
-
-    /// One that was met before is met so often more.
-    fn meet_often(&mut self, number: u32, times: u64) {
-        self.meet(number);
-        self.times[number as usize] += times - 1;
-    }
-
-    #[inline(always)]
-    fn meeting(&mut self) -> Meeting<'_> {
-        Meeting { times: &mut self.times, met: &mut self.met }
-    }
-
-    /// Adds what each counts for, as often as it was met.
-    pub(super) fn count<'a>(&mut self, into: &mut ClassCounts, of: impl Fn(u32) -> &'a ClassCounts) {
-        for number in self.met.drain(..) {
-            into.add(of(number), std::mem::take(&mut self.times[number as usize]));
-        }
     }
 }
 
