@@ -259,6 +259,55 @@ fn stat_and_sites_say_what_a_built_program_executed_and_what_has_no_records() {
     assert!(said.contains("tally.c:") && said.contains("with records of its branches"), "{said}");
 }
 
+/// Loops that repeat themselves, with calls and without, and one whose branches follow a coin.
+const LOOPS: &str = "
+#include <stdio.h>
+static unsigned add(unsigned x) { return x & 1 ? x + 3 : x + 5; }
+static unsigned turn(unsigned x) { return x << 1 | x >> 31; }
+int main(void)
+{
+    unsigned (*volatile of[3])(unsigned) = { add, turn, add };
+    unsigned sum = 0, coin = 1;
+    for (int round = 0; round < 20; round++) {
+        for (volatile int i = 0; i < 5000; i++) { if (i % 3 == 0) __asm__ volatile(\"nop\" : \"+r\"(sum)); }
+        for (int i = 0; i < 3000; i++) { sum = of[i % 3](sum); }
+        for (volatile int i = 0; i < 3000; i++) { coin = coin * 1664525 + 1013904223; if (coin >> 31) __asm__ volatile(\"nop\" : \"+r\"(sum)); }
+    }
+    printf(\"%u\\n\", sum);
+    return 0;
+}
+";
+
+/// What each of these predictors got wrong of such a program, by `assay stat --build`.
+fn mispredictions(folder: &Path, compiler: &str, predictors: &str) -> Vec<(String, u64)> {
+    let (build, page) = (format!("{compiler} -O2 -o main main.c"), folder.join("page.json"));
+    let mut stat = Command::new(env!("CARGO_BIN_EXE_assay"));
+    stat.args(["stat", "--build", &build, "--predictor", predictors, "--json"]).arg(&page);
+    let output = stat.args(["--", "./main"]).current_dir(folder).output().expect("assay starts");
+    assert!(output.status.success(), "{}", one_line(&output.stderr));
+    let page = fs::read(page).expect("the page");
+    let page: serde_json::Value = serde_json::from_slice(&page).expect("JSON");
+    let of = |row: &serde_json::Value| {
+        let missed = row["mispredictions"]["values"][0].as_f64().expect("a number");
+        (row["predictor"].as_str().expect("a name").to_owned(), missed as u64)
+    };
+    page["predictors"].as_array().expect("predictors").iter().map(of).collect()
+}
+
+#[test]
+fn loops_that_are_compared_mislead_a_predictor_as_often_as_those_that_are_walked() {
+    for compiler in compilers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("main.c"), LOOPS).expect("it is written");
+        let name = compiler.path.display().to_string();
+        let compared = mispredictions(folder.path(), &name, "gshare,bimodal");
+        // Who looks at returns is handed each branch.
+        let walked = mispredictions(folder.path(), &name, "gshare,bimodal,return-stack-8");
+        assert_eq!(compared, walked[..2], "{name}");
+        assert!(compared.iter().all(|(_, missed)| *missed > 10_000), "{compared:?}");
+    }
+}
+
 /// The share of its time that a program of this `main` spends in code without records, in percent; nothing where the kernel
 /// allows no samples.
 fn outside(main: &str) -> Option<f64> {
