@@ -98,7 +98,7 @@ for _ in $(seq 1200); do [ -s serve.log ] && break; sleep 0.05; done
 address=$(sed -n 's|^\(http://[^ ]*/\) .*|\1|p' serve.log)
 [ -n "$address" ] || { echo "test.sh: assay serve said nothing" >&2; exit 1; }
 # One that is under way until its page was seen: it has too little to decide, and too much time.
-sed 's|"sums"|"under_way"|; s|max_rotations = 3|max_rotations = 64|; s|"5 %"|"0.01 %"|; /^O1 = /d' plain.toml > live.toml
+sed 's|"sums"|"under_way"|; s|max_rotations = 3|max_rotations = 1000|; s|"5 %"|"0.01 %"|; /^O1 = /d' plain.toml > live.toml
 "$assay" run live.toml --ledger "$ledger" --budget 600 --quiet > live.log 2>&1 &
 live=$!
 trap 'kill $live $server 2> /dev/null || true; wait $live 2> /dev/null || true; rm -rf "$scratch"' EXIT
