@@ -50,7 +50,10 @@ def counted(file, source, folder):
     command = [assay, "run", str(CASEBOOK / file), "--source", source, "--predictor", PREDICTORS, "--quiet", "--quick"]
     command += ["--budget", str(SECONDS), "--seed", "1", "--timeout", "60"]
     command += ["--ledger", str(ledger), "--store", str(folder / "store"), "--json", str(page)]
-    ended = subprocess.run(command, cwd=TOP, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    # zig as set-up installs it. Where cargo sets no units, rustc divides a crate as it likes, and no build can follow.
+    path = f"{TOP / 'target/zig/bin'}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "1"}
+    ended = subprocess.run(command, cwd=TOP, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     if not page.exists():
         return {}, collections.Counter([ended.stderr.strip().splitlines()[0] if ended.stderr.strip() else "no page"])
     pages = json.loads(page.read_text(encoding="utf-8"))

@@ -58,12 +58,12 @@ pub struct CapturedStream {
     pub lost: u64,
 }
 
-/// Why the lab ended it.
+/// Why it did not end by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Killed {
     /// It took longer than allowed.
     Limit,
-    /// Somebody interrupted the lab.
+    /// Somebody interrupted the lab, or the command and then the lab.
     Interrupted,
 }
 
@@ -150,6 +150,7 @@ pub fn run(asked: &CommandSpec<'_>) -> io::Result<CommandResult> {
     let left_processes = end_group(pid) && killed.is_none();
     drop(held);
     drain(&mut streams);
+    let killed = killed.or_else(|| ended_first(status).then_some(Killed::Interrupted));
     let [stdout, stderr, side] = streams.map(|stream| stream.kept);
     let paused = pauses.total;
     Ok(CommandResult {
@@ -164,6 +165,13 @@ pub fn run(asked: &CommandSpec<'_>) -> io::Result<CommandResult> {
         left_processes,
         paused,
     })
+}
+
+/// Whether a signal that asks the lab to stop has ended the command before the lab had it. A shell makes of a signal that ended
+/// its last command an exit code.
+fn ended_first(status: ExitStatus) -> bool {
+    let signal = status.signal().or_else(|| status.code().map(|code| code - 128));
+    signal.is_some_and(crate::interrupt::wait_behind)
 }
 
 /// Runs in the child between fork and exec: only async-signal-safe calls.

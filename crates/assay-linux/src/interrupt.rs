@@ -78,19 +78,27 @@ pub fn asked() -> bool {
 
 /// To be called when a measured program was ended by a signal: Ctrl-C and a cluster's end of a job go to all processes of a group,
 /// and which of them has it first is chance. If it is one that asks the lab to stop, waits until the lab has it, too
-/// ([`wait_for_own`]).
-pub fn wait_behind(signal: i32) {
-    if SIGNALS.contains(&signal) && !is_ignored(signal) {
+/// ([`wait_for_own`]), and says whether it has.
+pub fn wait_behind(signal: i32) -> bool {
+    let asks = SIGNALS.contains(&signal) && !is_ignored(signal);
+    if asks {
         wait_for_own();
     }
+    asks && asked()
 }
 
-/// Waits until somebody has asked to stop, for at most [`BEHIND`]: where a signal has ended something that was started.
+/// Waits until somebody has asked to stop, for at most [`BEHIND`]: where a signal has ended something that was started. Once this
+/// was in vain nobody waits again: what ends itself by such a signal does so each time, and a comparison starts it often.
 pub fn wait_for_own() {
+    static IN_VAIN: AtomicBool = AtomicBool::new(false);
+    if IN_VAIN.load(Ordering::SeqCst) {
+        return;
+    }
     let deadline = Instant::now() + BEHIND;
     while !asked() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(5));
     }
+    IN_VAIN.store(!asked(), Ordering::SeqCst);
 }
 
 /// Ends what this process has started and left behind, if somebody has asked to stop: to be called last.

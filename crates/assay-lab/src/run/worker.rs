@@ -337,7 +337,9 @@ impl Worker {
     fn ended(&mut self, stage: Stage) -> ProgramFault {
         let ended = self.process.finish(Duration::from_millis(500));
         // Whoever keeps the fault asks whether the lab was to stop.
-        ended.signal.into_iter().for_each(assay_linux::interrupt::wait_behind);
+        if let Some(signal) = ended.signal {
+            assay_linux::interrupt::wait_behind(signal);
+        }
         let mut what =
             if ended.killed { "closed its channel and was killed".to_owned() } else { ended.to_string() };
         if stage == Stage::Start && ended.code == Some(0) {

@@ -384,7 +384,7 @@ fn which(program: &str) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-fn write_script(path: &Path, text: &str) {
+pub fn write_script(path: &Path, text: &str) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::write(path, text).expect("the script is written");
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).expect("the script is ours");

@@ -317,6 +317,41 @@ fn a_signal_that_reaches_the_measured_programs_before_the_lab_is_no_failure_of_t
     lab.assert_ledger_is_whole();
 }
 
+/// A benchmark command that ends itself by a signal as soon as there is a file `hold`, and says that it does.
+const SELF_ENDED: &str = "#!/bin/sh\nif [ -e hold ]; then touch ended; kill -TERM $$; fi\n";
+
+/// Compares it with another command, in a folder of its own.
+fn comparison_of_self_ended() -> Option<(Lab, Running)> {
+    let mut lab = Lab::with_program(lab::SLOW, &["plain", "honest"])?;
+    lab.measure_out_of_turn();
+    lab::write_script(&lab.file("bench"), SELF_ENDED);
+    let mut command = lab.command("compare", &[]);
+    command.args(["--adapter", "wall", "--budget", "2", "--quiet", "--", "./bench", "sh -c :"]);
+    let mut running = Running::start(command);
+    lab.wait_until(&mut running, "SELECT count(*) FROM comparison_visit");
+    std::fs::write(lab.file("hold"), "").unwrap();
+    Some((lab, running))
+}
+
+#[test]
+fn a_signal_that_reaches_a_benchmark_command_before_the_lab_is_no_failure_of_it() {
+    let Some((lab, mut running)) = comparison_of_self_ended() else { return };
+    wait_for(&lab.file("ended"), &mut running);
+    // Enough for the lab to see the command's end.
+    std::thread::sleep(Duration::from_millis(300));
+    let said = ends_soon(running, "TERM");
+    said.assert_code(1);
+    said.assert_errors(&["interrupted. Every finished run is kept"]);
+    assert_eq!(lab.column("SELECT failed FROM comparison_visit WHERE failed IS NOT NULL"), [""; 0]);
+}
+
+#[test]
+fn a_benchmark_command_that_ends_itself_by_such_a_signal_has_failed_and_is_waited_for_once() {
+    let Some((_lab, running)) = comparison_of_self_ended() else { return };
+    let said = running.wait();
+    said.assert_page(&["runs of ./bench failed: the benchmark command ended with exit code 143"]);
+}
+
 fn sleepers(lab: &Lab) -> usize {
     lab::processes_from(&lab.file("sleeper")).len()
 }
