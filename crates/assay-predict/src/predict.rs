@@ -22,6 +22,7 @@ pub mod ittage;
 pub mod last_target;
 pub mod member;
 pub mod perceptron;
+mod prefetch;
 pub mod profile;
 pub mod return_stack;
 pub mod run_table;
