@@ -30,7 +30,7 @@ pub const OTHER_CODE: u64 = 0x1000;
 /// The room that streams should have, bytes.
 const ROOM: u64 = 64 << 20;
 /// How long the reader sleeps where no area is full.
-const NAP: Duration = Duration::from_micros(200);
+const NAP: Duration = Duration::from_micros(100);
 /// What the session's folder is called, before the lab's process id.
 const PREFIX: &str = "assay-log-";
 

@@ -1,9 +1,9 @@
 //! The files of shared memory in which an instrumented program hands on its records.
 //!
 //! Method: the program's side (`stream.c` of assay-link) makes a file for each stream. It has a page of words ([`head`]) and some areas of
-//! records. The program fills them in turns, so which one is next is known here however late somebody looks: a reader that took the one
-//! which was not being written could take the second of two full ones first. What was read is filled with [`FREE`], which is also what
-//! a branch leaves that was taken. What is left when the process has ended is read up to the last other byte, or to an [`END`].
+//! records. The program fills the first area that is free; the page says of each turn which area it was, so turns are read in their order
+//! however late somebody looks. What was read is filled with [`FREE`], which is also what a branch leaves that was taken. What is left when
+//! the process has ended is read up to the last other byte, or to an [`END`].
 //! Checked: the layout is compared with the program's side in `assay/tests/instrument/whole.rs`.
 
 use assay_linux::shared::{self, SharedMemory};
@@ -38,16 +38,18 @@ mod head {
     pub const CLOSED: usize = 24;
     /// Records were written over, or are missing.
     pub const LOST: usize = 28;
-    /// Bytes of each area that waits to be read.
+    /// Of each turn, modulo [`super::AREAS`], the bytes that wait to be read.
     pub const FULL: usize = 32;
-    /// Bytes behind each such area that nothing was stored to, two words each.
-    pub const BEYOND: usize = 80;
+    /// ... the bytes behind its area that nothing was stored to, two words each.
+    pub const BEYOND: usize = 64;
+    /// ... the area.
+    pub const AREA: usize = 128;
 }
 
 /// One stream's file.
 pub(super) struct Areas {
     shared: SharedMemory,
-    /// The area that is read next.
+    /// The turn that is read next.
     next: usize,
     /// Bytes behind the area that was read last that nothing was stored to, and that nobody took yet.
     beyond: u64,
@@ -111,7 +113,7 @@ impl Areas {
         self.shared.u32(head::CLOSED).store(1, Ordering::SeqCst);
     }
 
-    /// Takes the next area's records, if it is full. They replace what is in `bytes`.
+    /// Takes the next turn's records, if its area is full. They replace what is in `bytes`.
     pub(super) fn take(&mut self, bytes: &mut Vec<u8>) -> bool {
         if self.beyond > 0 {
             let some = self.beyond.min(AREA as u64);
@@ -135,7 +137,7 @@ impl Areas {
     }
 
     /// Takes what is left in the area that was being written when the process ended; all full ones were taken.
-    pub(super) fn rest(&mut self, bytes: &mut Vec<u8>) {
+    pub(super) fn rest(&self, bytes: &mut Vec<u8>) {
         self.empty(bytes);
         let length = bytes.iter().rposition(|byte| *byte != FREE).map_or(0, |last| last + 1);
         bytes.truncate(length);
@@ -144,9 +146,10 @@ impl Areas {
         }
     }
 
-    /// Copies the next area and makes it free.
+    /// Copies the next turn's area and makes it free.
     fn empty(&self, bytes: &mut Vec<u8>) {
-        let words = self.shared.u64s(PAGE + self.next * AREA, AREA / 8);
+        let area = self.word(head::AREA + 4 * self.next) as usize % AREAS;
+        let words = self.shared.u64s(PAGE + area * AREA, AREA / 8);
         bytes.resize(AREA, 0);
         for (word, copy) in words.iter().zip(bytes.chunks_exact_mut(8)) {
             copy.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
@@ -162,26 +165,32 @@ mod tests {
     /// What the program's side does.
     struct Writer {
         shared: SharedMemory,
-        current: usize,
+        turn: usize,
     }
 
     impl Writer {
         fn new(folder: &Path, name: &str) -> Writer {
             let shared = SharedMemory::create(&folder.join(name), SIZE).expect("a file");
             shared.u32(head::MAGIC).store(MAGIC, Ordering::Release);
-            Writer { shared, current: 0 }
+            Writer { shared, turn: 0 }
+        }
+
+        /// Areas are not in the order of turns.
+        fn area(&self) -> usize {
+            self.turn * 3 % AREAS
         }
 
         fn write(&mut self, words: &[u32]) {
-            let area = self.shared.u32s(PAGE + self.current * AREA, words.len());
+            let area = self.shared.u32s(PAGE + self.area() * AREA, words.len());
             for (place, word) in area.iter().zip(words) {
                 place.store(*word, Ordering::Relaxed);
             }
         }
 
         fn turn(&mut self, bytes: u32) {
-            self.shared.u32(head::FULL + 4 * self.current).store(bytes, Ordering::Release);
-            self.current = (self.current + 1) % AREAS;
+            self.shared.u32(head::FULL + 4 * self.turn).store(bytes, Ordering::Release);
+            self.turn = (self.turn + 1) % AREAS;
+            self.shared.u32(head::AREA + 4 * self.turn).store(self.area() as u32, Ordering::Relaxed);
         }
     }
 
@@ -216,7 +225,7 @@ mod tests {
 
     #[test]
     fn what_is_left_is_read_up_to_its_last_record_or_to_where_records_end() {
-        let (_folder, mut writer, mut areas) = pair();
+        let (_folder, mut writer, areas) = pair();
         let mut bytes = Vec::new();
         writer.write(&[0x0201_0000, 1]);
         areas.rest(&mut bytes);

@@ -1,12 +1,11 @@
 /* Streams of records in files of shared memory, which the lab reads while the program runs.
  *
- * A record looks at nothing: memory behind the area that cannot be written stops it, and the handler here turns to the stream's next
- * area, which the lab has emptied meanwhile. Areas take turns, so the lab knows which comes next. An emptied area is 0, which is what a
- * branch that was taken leaves: it only moves the pointer on. A loop of such branches may move it far behind the area before something
- * is stored, so what cannot be written is as long as such a loop may take. What is left in an area when the process ends, however it
- * ends, is read from the file. A handler of signals writes a stream of its own, so what it interrupts loses nothing: hence the link
- * wraps (--wrap) what installs handlers, and what could block the signal of a full area. The layout is described in assay-trace
- * (logged/areas.rs), whose test holds the numbers below against its own. */
+ * A record looks at nothing: memory behind the area that cannot be written stops it, and the handler here turns to another area, which
+ * the lab has emptied. An emptied area is 0, which is what a branch that was taken leaves: it only moves the pointer on. A loop of such
+ * branches may move it far behind the area before something is stored, so what cannot be written is as long as such a loop may take.
+ * What is left in an area when the process ends, however it ends, is read from the file. A handler of signals writes a stream of its
+ * own, so what it interrupts loses nothing: hence the link wraps (--wrap) what installs handlers, and what could block the signal of a
+ * full area. The layout is described in assay-trace (logged/areas.rs), whose test holds the numbers below against its own. */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <signal.h>
@@ -35,13 +34,24 @@ struct assay_stream {
     uint64_t anchor;
     _Atomic uint32_t closed; /* the lab reads no more */
     uint32_t lost;           /* records were written over, or are missing */
-    _Atomic uint32_t full[ASSAY_AREAS]; /* bytes of an area that waits to be read; the lab sets it to 0 */
-    uint32_t current;        /* the area that is written */
-    uint64_t handed_on;      /* bytes of the areas that were handed on */
-    uint64_t beyond[ASSAY_AREAS]; /* bytes behind a full area that were left 0 */
-    uint64_t stride;         /* bytes from one area to the next */
-    uint64_t reserved;       /* bytes of addresses */
+    /* By turn, modulo their number. The lab reads one after the other. */
+    _Atomic uint32_t full[ASSAY_AREAS]; /* bytes that wait to be read; the lab sets them to 0 */
+    uint64_t beyond[ASSAY_AREAS];       /* bytes behind the area that were left 0 */
+    uint32_t areas[ASSAY_AREAS];        /* which area */
+    uint32_t turn;                      /* the one that is written */
+    uint32_t current;                   /* its area */
+    uint64_t handed_on;                 /* bytes of all turns before */
+    uint64_t stride;                    /* bytes from one area to the next */
+    uint64_t reserved;                  /* bytes of addresses */
 };
+
+#define ASSAY_IS_AT(member, offset) \
+    _Static_assert(__builtin_offsetof(struct assay_stream, member) == (offset), "as assay-trace has it")
+ASSAY_IS_AT(anchor, 16);
+ASSAY_IS_AT(closed, 24);
+ASSAY_IS_AT(full, 32);
+ASSAY_IS_AT(beyond, 64);
+ASSAY_IS_AT(areas, 128);
 
 /* Whether the lab is to read it. */
 enum assay_reader { ASSAY_READ, ASSAY_UNREAD };
@@ -201,21 +211,35 @@ static uint8_t *assay_again(struct assay_stream *stream, const uint8_t *end)
     return assay_start(stream);
 }
 
-/* Hands the full area on and turns to the next. */
+/* The first area that does not wait to be read: where the lab keeps up two are in use, which stay in this core's cache, and the others
+ * are never touched. Also the first one where there is none, as nobody reads any more. */
+static uint32_t assay_free(struct assay_stream *stream)
+{
+    uint32_t busy = 0;
+    for (uint32_t turn = 0; turn < ASSAY_AREAS; turn++) {
+        if (atomic_load_explicit(&stream->full[turn], memory_order_acquire) != 0) {
+            busy |= 1U << stream->areas[turn];
+        }
+    }
+    return (uint32_t)__builtin_ctz(~busy) % ASSAY_AREAS;
+}
+
+/* Hands the full area on and turns to another. */
 static uint8_t *assay_turn(struct assay_stream *stream, const uint8_t *end)
 {
-    uint32_t own = stream->current, next = (own + 1) % ASSAY_AREAS;
-    uint64_t bytes = (uint64_t)(end - assay_area(stream, own));
+    uint32_t own = stream->turn, next = (own + 1) % ASSAY_AREAS, area = stream->current;
+    uint64_t bytes = (uint64_t)(end - assay_area(stream, area));
     uint64_t within = bytes < ASSAY_AREA_BYTES ? bytes : ASSAY_AREA_BYTES;
-    if (stream->closed && own == 0) {
+    if (stream->closed && area == 0) {
         return assay_again(stream, end);
     }
     stream->handed_on += bytes;
     stream->beyond[own] = bytes - within;
     atomic_store_explicit(&stream->full[own], (uint32_t)within, memory_order_release);
     assay_wait(stream, next);
-    stream->current = next;
-    return assay_area(stream, next);
+    area = stream->current = stream->areas[next] = assay_free(stream);
+    stream->turn = next;
+    return assay_area(stream, area);
 }
 
 /* A handler of the program's own, with a stream of its own. */
