@@ -230,7 +230,9 @@ mod planted {
         assert_eq!(found("crates/assay/src/run/mod.rs"), [3]);
         assert_eq!(found("crates/assay-linux/src/pin.rs"), [0_usize; 0]);
         assert_eq!(found("crates/assay-predict/src/predict/tage.rs"), [3]);
-        assert_eq!(found("crates/assay-predict/src/predict/widest.rs"), [0_usize; 0]);
+        for file in ["widest", "prefetch"] {
+            assert_eq!(found(&format!("crates/assay-predict/src/predict/{file}.rs")), [0_usize; 0]);
+        }
     }
 
     #[test]
