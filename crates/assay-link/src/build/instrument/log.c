@@ -85,10 +85,10 @@ __attribute__((used)) void __assay_mark(uint32_t word, const struct assay_regist
     if (assay_outside == NULL) {
         return;
     }
-    area = assay_area(assay_regions, assay_regions->current);
+    area = assay_written(assay_regions);
     if (area + ASSAY_AREA_BYTES - at < (long)sizeof record) {
         at = assay_turn(assay_regions, at);
-        area = assay_area(assay_regions, assay_regions->current);
+        area = assay_written(assay_regions);
     }
     record.position = assay_regions->handed_on + (uint64_t)(at - area);
     assay_copy(record.before, assay_before, sizeof record.before);

@@ -39,7 +39,6 @@ struct assay_stream {
     uint64_t beyond[ASSAY_AREAS];       /* bytes behind the area that were left 0 */
     uint32_t areas[ASSAY_AREAS];        /* which area */
     uint32_t turn;                      /* the one that is written */
-    uint32_t current;                   /* its area */
     uint64_t handed_on;                 /* bytes of all turns before */
     uint64_t stride;                    /* bytes from one area to the next */
     uint64_t reserved;                  /* bytes of addresses */
@@ -104,6 +103,12 @@ static char *assay_number(char *at, unsigned long number)
 static uint8_t *assay_area(struct assay_stream *stream, uint32_t area)
 {
     return (uint8_t *)stream + ASSAY_PAGE + area * stream->stride;
+}
+
+/* The area that is written. */
+static uint8_t *assay_written(struct assay_stream *stream)
+{
+    return assay_area(stream, stream->areas[stream->turn]);
 }
 
 /* Memory, at an address or anywhere; 0 where there is none. */
@@ -227,19 +232,19 @@ static uint32_t assay_free(struct assay_stream *stream)
 /* Hands the full area on and turns to another. */
 static uint8_t *assay_turn(struct assay_stream *stream, const uint8_t *end)
 {
-    uint32_t own = stream->turn, next = (own + 1) % ASSAY_AREAS, area = stream->current;
-    uint64_t bytes = (uint64_t)(end - assay_area(stream, area));
+    uint32_t own = stream->turn, next = (own + 1) % ASSAY_AREAS;
+    uint64_t bytes = (uint64_t)(end - assay_written(stream));
     uint64_t within = bytes < ASSAY_AREA_BYTES ? bytes : ASSAY_AREA_BYTES;
-    if (stream->closed && area == 0) {
+    if (stream->closed && stream->areas[own] == 0) {
         return assay_again(stream, end);
     }
     stream->handed_on += bytes;
     stream->beyond[own] = bytes - within;
     atomic_store_explicit(&stream->full[own], (uint32_t)within, memory_order_release);
     assay_wait(stream, next);
-    area = stream->current = stream->areas[next] = assay_free(stream);
+    stream->areas[next] = assay_free(stream);
     stream->turn = next;
-    return assay_area(stream, area);
+    return assay_written(stream);
 }
 
 /* A handler of the program's own, with a stream of its own. */
@@ -328,7 +333,7 @@ static void assay_full(int number, siginfo_t *info, void *context)
     greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
     struct assay_stream *stream = assay_streams[assay_depth];
     uintptr_t fault = (uintptr_t)info->si_addr;
-    uintptr_t end = stream == NULL ? ASSAY_NOWHERE : (uintptr_t)assay_area(stream, stream->current) + ASSAY_AREA_BYTES;
+    uintptr_t end = stream == NULL ? ASSAY_NOWHERE : (uintptr_t)assay_written(stream) + ASSAY_AREA_BYTES;
     uintptr_t stride = stream == NULL ? ASSAY_MOST_STRIDE : stream->stride;
     int pointer, further;
     uint8_t *at;
