@@ -37,9 +37,7 @@ pub enum SbbtLayout {
 /// An uncompressed file being read.
 pub struct SbbtReader<R> {
     input: TraceBytes<R>,
-    layout: SbbtLayout,
-    seen: Box<[SeenWord; SEEN]>,
-    sites: Sites,
+    words: FirstWords,
     instructions: u64,
     promised: u64,
     have: u64,
@@ -67,15 +65,8 @@ impl<R: Read> SbbtReader<R> {
             return Err(TraceError::at_byte(input.position(), TraceFault::Cut { have: 0, promised: None }));
         };
         let (instructions, promised) = (word(&header, 8), word(&header, 16));
-        Ok(SbbtReader {
-            input,
-            layout,
-            seen: nothing_seen(),
-            sites: Sites::default(),
-            instructions,
-            promised,
-            have: 0,
-        })
+        let words = FirstWords { layout, seen: nothing_seen(), sites: Sites::default() };
+        Ok(SbbtReader { input, words, instructions, promised, have: 0 })
     }
 
     /// Instructions of the whole stream, as the header says.
@@ -86,19 +77,6 @@ impl<R: Read> SbbtReader<R> {
     /// Branches of the whole stream, as the header says.
     pub fn promised(&self) -> u64 {
         self.promised
-    }
-
-    /// What a first word says that was not seen lately.
-    #[cold]
-    fn meet(&mut self, first: u64, target: u64) -> Result<SeenWord, TraceFault> {
-        let (class, taken) = class_and_outcome(self.layout, first)?;
-        if !class.is_conditional() && !taken {
-            return Err(TraceFault::Field { name: "the outcome of an unconditional branch", value: 0 });
-        }
-        let site = self.sites.number(address(first), 0, class, taken, target)?;
-        let seen = SeenWord { first, site, bits: Branch::bits(class, taken) };
-        self.seen[slot(first)] = seen;
-        Ok(seen)
     }
 }
 
@@ -133,29 +111,69 @@ fn nothing_seen() -> Box<[SeenWord; SEEN]> {
 
 /// Records that are decoded before it is asked whether all of their words were seen: then nothing is decided for each, and
 /// their number is known.
-const GROUP: usize = 32;
+const GROUP: usize = 16;
 
-/// Appends the branches of records up to the first whose word was not seen lately; how many there are.
-fn append_seen(seen: &[SeenWord; SEEN], records: &[[u8; RECORD_BYTES]], branches: &mut Vec<Branch>) -> usize {
-    for (number, group) in records.chunks(GROUP).enumerate() {
-        let (before, mut difference) = (branches.len(), 0);
-        branches.extend(group.iter().map(|record| {
-            let (first, second) = (word(record, 0), word(record, 8));
-            let seen = &seen[slot(first)];
-            difference |= seen.first ^ first;
-            branch(seen, first, second)
-        }));
-        if difference != 0 {
-            let is_seen = |record: &&[u8; RECORD_BYTES]| {
-                let first = word(*record, 0);
-                seen[slot(first)].first == first
-            };
-            let known = group.iter().take_while(is_seen).count();
-            branches.truncate(before + known);
-            return number * GROUP + known;
+/// What the first words of records say.
+struct FirstWords {
+    layout: SbbtLayout,
+    seen: Box<[SeenWord; SEEN]>,
+    sites: Sites,
+}
+
+impl FirstWords {
+    /// Appends the branches of records, up to the first that cannot be.
+    fn append(
+        &mut self,
+        records: &[[u8; RECORD_BYTES]],
+        branches: &mut Vec<Branch>,
+    ) -> Result<(), TraceFault> {
+        for group in records.chunks(GROUP) {
+            let (before, mut difference) = (branches.len(), 0);
+            branches.extend(group.iter().map(|record| {
+                let (first, second) = (word(record, 0), word(record, 8));
+                let seen = &self.seen[slot(first)];
+                difference |= seen.first ^ first;
+                branch(seen, first, second)
+            }));
+            if difference != 0 {
+                branches.truncate(before);
+                self.append_one_by_one(group, branches)?;
+            }
         }
+        Ok(())
     }
-    records.len()
+
+    /// Appends the branches of records of which some were not seen lately. Meeting one forgets another, so each is looked up
+    /// when its turn comes.
+    #[cold]
+    fn append_one_by_one(
+        &mut self,
+        records: &[[u8; RECORD_BYTES]],
+        branches: &mut Vec<Branch>,
+    ) -> Result<(), TraceFault> {
+        for record in records {
+            let (first, second) = (word(record, 0), word(record, 8));
+            let mut seen = self.seen[slot(first)];
+            if seen.first != first {
+                seen = self.meet(first, address(second))?;
+            }
+            branches.push(branch(&seen, first, second));
+        }
+        Ok(())
+    }
+
+    /// What a first word says that was not seen lately.
+    #[cold]
+    fn meet(&mut self, first: u64, target: u64) -> Result<SeenWord, TraceFault> {
+        let (class, taken) = class_and_outcome(self.layout, first)?;
+        if !class.is_conditional() && !taken {
+            return Err(TraceFault::Field { name: "the outcome of an unconditional branch", value: 0 });
+        }
+        let site = self.sites.number(address(first), 0, class, taken, target)?;
+        let seen = SeenWord { first, site, bits: Branch::bits(class, taken) };
+        self.seen[slot(first)] = seen;
+        Ok(seen)
+    }
 }
 
 #[inline]
@@ -184,19 +202,12 @@ impl<R: Read> TraceSource for SbbtReader<R> {
                 let cut = TraceFault::Cut { have: self.have, promised: Some(self.promised) };
                 return Err(TraceError::at_byte(place, cut));
             }
-            let records = &records[..records.len().min(wanted)];
-            let mut read = append_seen(&self.seen, records, &mut batch.branches);
-            let unseen = records.get(read).map(|record| (word(record, 0), word(record, 8)));
-            let met = unseen.map(|(first, second)| self.meet(first, address(second)).map(|it| (it, second)));
-            if let Some(Ok((seen, second))) = met {
-                batch.branches.push(branch(&seen, seen.first, second));
-                read += 1;
-            }
+            let before = batch.branches.len();
+            let appended = self.words.append(&records[..records.len().min(wanted)], &mut batch.branches);
+            let read = batch.branches.len() - before;
             self.have += read as u64;
             self.input.consume(read * RECORD_BYTES);
-            if let Some(Err(fault)) = met {
-                return Err(TraceError::at_byte(self.input.position(), fault));
-            }
+            appended.map_err(|fault| TraceError::at_byte(self.input.position(), fault))?;
         }
         if batch.branches.is_empty() && !self.input.peek(1)?.is_empty() {
             return Err(TraceError::at_byte(self.input.position(), TraceFault::Trailing));
@@ -205,7 +216,7 @@ impl<R: Read> TraceSource for SbbtReader<R> {
     }
 
     fn sites(&self, _: u32) -> &[BranchSite] {
-        self.sites.list()
+        self.words.sites.list()
     }
 }
 
@@ -259,7 +270,7 @@ pub fn decode(bytes: &[u8]) -> Result<(Vec<BranchSite>, Vec<Branch>), SbbtError>
     while reader.next(&mut batch)? {
         branches.extend_from_slice(&batch.branches);
     }
-    Ok((reader.sites.list().to_vec(), branches))
+    Ok((reader.sites(0).to_vec(), branches))
 }
 
 /// An uncompressed file being written.
@@ -462,6 +473,29 @@ mod tests {
             Branch::new(0xffff_8000_0000_1000, 0x40_2000, 1, BranchClass::INDIRECT_CALL, true, 4095);
         assert_eq!(read, [branches[0], shortened]);
         assert_eq!(SbbtReader::new(&bytes[..], SbbtLayout::Documented).unwrap().instructions(), 8191);
+    }
+
+    #[test]
+    fn words_that_share_a_slot_are_told_apart_wherever_they_meet() {
+        let place = |far: bool| 0x40_1000_u64 | u64::from(far) << 30;
+        let record = |far: bool| [place(far) << 12 | 1 << 11 | 1, 0x40_2000 << 12 | 1];
+        assert_eq!(slot(record(false)[0]), slot(record(true)[0]));
+        // Three groups; each file ends with a record that cannot be.
+        let is_far: Vec<bool> = (0..3 * GROUP).map(|at| at % 5 < 2 || at % 7 == 0).collect();
+        for good in [0, 1, GROUP - 1, GROUP, is_far.len()] {
+            let mut records: Vec<[u64; 2]> = is_far[..good].iter().map(|far| record(*far)).collect();
+            records.push([13, 0]);
+            let bytes = file(&records);
+            let mut reader = SbbtReader::new(&bytes[..], SbbtLayout::Documented).unwrap();
+            let mut batch = Batch::default();
+            let error = reader.next(&mut batch).unwrap_err();
+            assert_eq!(error.place, TracePlace::Byte((HEADER_BYTES + good * RECORD_BYTES) as u64));
+            let read: Vec<u64> = batch.branches.iter().map(|branch| branch.pc).collect();
+            let expected: Vec<u64> = is_far[..good].iter().map(|far| place(*far)).collect();
+            assert_eq!(read, expected);
+            let sites = reader.sites(0);
+            assert!(batch.branches.iter().all(|branch| sites[branch.site as usize].pc == branch.pc));
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Unpacking on a second core: a thread reads ahead of whoever parses, a few pieces at most.
 
 use std::io::{self, Read};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Bytes that are handed over at once.
 const PIECE: usize = 1 << 18;
@@ -12,6 +12,7 @@ const AHEAD: usize = 4;
 /// dropped.
 pub struct ReadAhead {
     pieces: Receiver<io::Result<Vec<u8>>>,
+    give_back: SyncSender<Vec<u8>>,
     piece: Vec<u8>,
     at: usize,
 }
@@ -23,9 +24,12 @@ impl ReadAhead {
     /// The system has no thread to give.
     pub fn new(mut from: impl Read + Send + 'static) -> io::Result<ReadAhead> {
         let (hand, pieces) = sync_channel(AHEAD);
+        // As many as there can be: nobody waits to give one back.
+        let (give_back, used) = sync_channel::<Vec<u8>>(AHEAD + 2);
         std::thread::Builder::new().name("unpacking".into()).spawn(move || {
             loop {
-                let mut piece = Vec::with_capacity(PIECE);
+                let mut piece = used.try_recv().unwrap_or_else(|_| Vec::with_capacity(PIECE));
+                piece.clear();
                 let read = from.by_ref().take(PIECE as u64).read_to_end(&mut piece);
                 let is_last = read.is_err() || piece.is_empty();
                 // What came before an error is handed over as well.
@@ -40,7 +44,7 @@ impl ReadAhead {
                 }
             }
         })?;
-        Ok(ReadAhead { pieces, piece: Vec::new(), at: 0 })
+        Ok(ReadAhead { pieces, give_back, piece: Vec::new(), at: 0 })
     }
 }
 
@@ -49,7 +53,10 @@ impl Read for ReadAhead {
         if self.at == self.piece.len() {
             // The thread has gone: there was nothing more.
             let Ok(piece) = self.pieces.recv() else { return Ok(0) };
-            (self.piece, self.at) = (piece?, 0);
+            let read = std::mem::replace(&mut self.piece, piece?);
+            self.at = 0;
+            // The thread may have come to the end.
+            let _ = self.give_back.try_send(read);
         }
         let count = (&self.piece[self.at..]).read(buffer)?;
         self.at += count;
