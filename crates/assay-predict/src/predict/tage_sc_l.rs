@@ -25,6 +25,7 @@ pub mod folds;
 pub mod history;
 pub mod kb64;
 pub mod kb8;
+pub mod lanes;
 pub mod local;
 pub mod loops;
 pub mod tage;
@@ -76,7 +77,7 @@ const SOURCE: &str = "Seznec, \"TAGE-SC-L branch predictors again\", CBP-5, 2016
 /// A TAGE-SC-L predictor of size B.
 pub struct TageScL<B: Budget> {
     tage: PublishedTage<B>,
-    loops: Loops,
+    loops: Loops<B>,
     corrector: Corrector<B::Components>,
 }
 
@@ -89,11 +90,7 @@ impl<B: Budget> Default for TageScL<B> {
 impl<B: Budget> TageScL<B> {
     /// One that has seen nothing.
     pub fn new() -> TageScL<B> {
-        TageScL {
-            tage: PublishedTage::new(),
-            loops: Loops::new(B::LOOP_LOG),
-            corrector: Corrector::default(),
-        }
+        TageScL { tage: PublishedTage::new(), loops: Loops::default(), corrector: Corrector::default() }
     }
 }
 

@@ -3,12 +3,13 @@
 //! Four ways, each indexed by another hash of the address. An entry is believed once it has seen the same number often
 //! enough, more or less often the longer the loop is.
 
+use super::budget::Budget;
 use super::component::nudge;
+use std::marker::PhantomData;
 
 /// What is known of a loop.
 #[derive(Clone, Copy, Default)]
 struct LoopEntry {
-    tag: u16,
     /// How often the branch goes the usual way and then once the other; 0 if unknown.
     trips: u16,
     current: u16,
@@ -24,52 +25,65 @@ const TRIPS: u16 = 1024;
 /// The largest counter of whether loops have been worth it.
 const WORTH_TOP: i8 = 63;
 
-/// A loop predictor with 2^LOG entries.
-pub struct Loops {
-    log: u32,
+/// The loop predictor of size B.
+pub struct Loops<B> {
+    /// Of the entries, in a list of their own: most branches are looked up to find that no entry is theirs.
+    tags: [u16; 32],
     entries: [LoopEntry; 32],
     worth: i8,
-    places: [u8; 4],
-    tag: u16,
+    pc: u64,
     hit: Option<u8>,
     verdict: Option<bool>,
+    size: PhantomData<B>,
 }
 
-impl Loops {
-    /// One that has seen nothing; `log` is 3 to 5.
-    pub fn new(log: u32) -> Loops {
+impl<B: Budget> Default for Loops<B> {
+    /// One that has seen nothing.
+    fn default() -> Loops<B> {
         Loops {
-            log,
+            tags: [0; 32],
             entries: [LoopEntry::default(); 32],
             worth: -1,
-            places: [0; 4],
-            tag: 0,
+            pc: 0,
             hit: None,
             verdict: None,
+            size: PhantomData,
         }
+    }
+}
+
+impl<B: Budget> Loops<B> {
+    /// Where a way has the branch at `pc`.
+    #[inline(always)]
+    fn place(pc: u64, way: u32) -> usize {
+        const { assert!(B::LOOP_LOG >= 3 && B::LOOP_LOG <= 5) };
+        let mask = (1 << (B::LOOP_LOG - 2)) - 1;
+        let (low, high) = ((pc ^ pc >> 2) & mask, pc >> (B::LOOP_LOG - 2) & mask);
+        ((low ^ high >> way) << 2) as usize + way as usize
+    }
+
+    #[inline(always)]
+    fn tag(pc: u64) -> u16 {
+        let high = pc >> (B::LOOP_LOG - 2);
+        ((high ^ high >> 10) & 1023) as u16
     }
 
     /// The direction of the branch at `pc`, if it is believed to be that of a loop and loops have been worth it.
     #[inline(always)]
     pub fn predict(&mut self, pc: u64) -> Option<bool> {
-        let mask = (1 << (self.log - 2)) - 1;
-        let (low, high) = ((pc ^ pc >> 2) & mask, pc >> (self.log - 2));
-        self.tag = ((high ^ high >> 10) & 1023) as u16;
-        self.hit = None;
-        self.verdict = None;
-        for way in 0..4 {
-            self.places[way] = ((low ^ (high & mask) >> way) << 2) as u8 + way as u8;
+        (self.pc, self.hit, self.verdict) = (pc, None, None);
+        let tag = Self::tag(pc);
+        let bit = |way: u32| u32::from(self.tags[Self::place(pc, way) % 32] == tag) << way;
+        // All four before anything is decided: which of them it is changes from branch to branch.
+        let hits = bit(0) | bit(1) | bit(2) | bit(3);
+        if hits == 0 {
+            return None;
         }
-        for way in 0..4 {
-            let place = self.places[way];
-            let entry = &self.entries[usize::from(place) % 32];
-            if entry.tag == self.tag {
-                self.hit = Some(place);
-                let sure = entry.confidence == TOP || u16::from(entry.confidence) * entry.trips > 128;
-                self.verdict = sure.then_some(entry.usual ^ (entry.current + 1 == entry.trips));
-                break;
-            }
-        }
+        let place = Self::place(pc, hits.trailing_zeros());
+        let entry = &self.entries[place % 32];
+        let sure = (entry.confidence == TOP) | (u16::from(entry.confidence) * entry.trips > 128);
+        self.hit = Some(place as u8);
+        self.verdict = sure.then_some(entry.usual ^ (entry.current + 1 == entry.trips));
         self.verdict.filter(|_| self.worth >= 0)
     }
 
@@ -87,7 +101,7 @@ impl Loops {
             None if finally != taken => {
                 let way = roll() & 3;
                 if roll() & 3 == 0 {
-                    self.settle(usize::from(self.places[way as usize]) % 32, taken);
+                    self.settle(Self::place(self.pc, way) % 32, taken);
                 }
             }
             None => {}
@@ -101,7 +115,8 @@ impl Loops {
             return;
         }
         // Most mispredictions are those of a loop's last iteration.
-        *entry = LoopEntry { tag: self.tag, age: 7, usual: !taken, ..LoopEntry::default() };
+        *entry = LoopEntry { age: 7, usual: !taken, ..LoopEntry::default() };
+        self.tags[place] = Self::tag(self.pc);
     }
 
     #[inline(always)]
@@ -127,7 +142,7 @@ impl Loops {
 
     /// Bits in hardware.
     pub fn storage_bits(&self) -> u64 {
-        (39 << self.log) + 7
+        (39 << B::LOOP_LOG) + 7
     }
 }
 

@@ -10,6 +10,7 @@ use super::component::nudge;
 use super::dice::Dice;
 use super::folds::LANES;
 use super::history::GlobalHistory;
+use super::lanes::{equal_lanes, lanes};
 use crate::predict::DirectionPredictor;
 use crate::trace::Branch;
 
@@ -134,28 +135,22 @@ impl<B: Budget> PublishedTage<B> {
         self.found.prediction
     }
 
-    /// The set of tables that hold the branch, a bit for each that exists.
+    /// The set of tables that hold the branch: two bits for each lane, in the order of their histories.
     #[inline(always)]
     fn matching(&self) -> u32 {
-        // Written out, because a loop over constants is not always unrolled, and then costs twice as much.
-        let low = self.bit(0) | self.bit(1) | self.bit(2) | self.bit(3) | self.bit(4) | self.bit(5);
-        let middle = self.bit(6) | self.bit(7) | self.bit(8) | self.bit(9) | self.bit(10) | self.bit(11);
-        let high = self.bit(12) | self.bit(13) | self.bit(14) | self.bit(15) | self.bit(16) | self.bit(17);
-        let top = self.bit(18) | self.bit(19) | self.bit(20) | self.bit(21) | self.bit(22) | self.bit(23);
-        low | middle | high | top
+        let stored = [self.stored(0), self.stored(1)];
+        let tags = lanes(|nth| self.found.tags[TableLayout::<B>::ORDER[nth]]);
+        equal_lanes(stored, tags) & TableLayout::<B>::EXISTING
     }
 
-    /// The bit of one of them.
+    /// The tags that lie where the branch's would, one of each lane's two; 0 where there is no table.
     #[inline(always)]
-    fn bit(&self, nth: u32) -> u32 {
-        const { assert!(B::EXISTING.count_ones() <= 24) };
-        if nth >= B::EXISTING.count_ones() {
-            return 0;
-        }
-        let table = u32::from(TableLayout::<B>::TABLE[nth as usize]);
-        let place = TableLayout::<B>::place(&self.found, table);
-        let matches = self.tags[usize::from(place)] == self.found.tags[TableLayout::<B>::lane(table)];
-        u32::from(matches) << nth
+    fn stored(&self, way: usize) -> [u16; LANES] {
+        lanes(|nth| {
+            let exists = TableLayout::<B>::EXISTING >> (2 * nth + way) & 1 != 0;
+            let place = self.found.places[way][TableLayout::<B>::ORDER[nth]];
+            if exists { self.tags[usize::from(place)] } else { 0 }
+        })
     }
 
     #[inline(always)]
@@ -181,7 +176,7 @@ impl<B: Budget> PublishedTage<B> {
         self.found.tags = hashes.tag;
     }
 
-    /// Works out the prediction from the set of matching tables, a bit for each that exists.
+    /// Works out the prediction from the set of matching tables.
     #[inline(always)]
     fn judge(&mut self, pc: u64, matching: u32) {
         let found = &mut self.found;
@@ -199,13 +194,14 @@ impl<B: Budget> PublishedTage<B> {
         let longest = matching.ilog2();
         found.longest_table = u32::from(TableLayout::<B>::TABLE[longest as usize]);
         let rest = matching ^ 1 << longest;
-        found.longest_place = TableLayout::<B>::place(found, found.longest_table);
+        found.longest_place = TableLayout::<B>::place_in(found, longest);
         let longest = self.counters[usize::from(found.longest_place)];
         found.longest = longest.value >= 0;
         found.sureness = longest.sureness();
         if rest != 0 {
-            found.alternate_table = u32::from(TableLayout::<B>::TABLE[rest.ilog2() as usize]);
-            found.alternate_place = TableLayout::<B>::place(found, found.alternate_table);
+            let alternate = rest.ilog2();
+            found.alternate_table = u32::from(TableLayout::<B>::TABLE[alternate as usize]);
+            found.alternate_place = TableLayout::<B>::place_in(found, alternate);
             let alternate = self.counters[usize::from(found.alternate_place)];
             found.alternate = alternate.value >= 0;
             found.alternate_sure = alternate.sureness() > 0;
@@ -384,19 +380,68 @@ impl<B: Budget> TableLayout<B> {
         lanes
     };
 
-    /// The tables that exist.
-    const TABLE: [u8; 32] = {
-        let mut tables = [1; 32];
-        let (mut nth, mut table) = (0, 0);
-        while table < B::TABLES {
-            if B::EXISTING >> table & 1 != 0 {
-                tables[nth] = table as u8 + 1;
-                nth += 1;
+    /// The lanes by growing history, then the unused ones.
+    const ORDER: [usize; LANES] = {
+        let mut order = [0; LANES];
+        let (mut lane, mut unused) = (0, LANES);
+        while lane < LANES {
+            let (mut shorter, mut other) = (0, 0);
+            while other < LANES {
+                shorter += (B::LENGTHS[other] != 0 && B::LENGTHS[other] < B::LENGTHS[lane]) as usize;
+                other += 1;
             }
-            table += 1;
+            if B::LENGTHS[lane] == 0 {
+                unused -= 1;
+                shorter = unused;
+            }
+            order[shorter] = lane;
+            lane += 1;
+        }
+        order
+    };
+
+    /// Whether the lanes lie in that order: then none has to be looked up.
+    const IN_ORDER: bool = {
+        let (mut all, mut lane) = (true, 0);
+        while lane < LANES {
+            all &= B::LENGTHS[lane] == 0 || Self::ORDER[lane] == lane;
+            lane += 1;
+        }
+        all
+    };
+
+    /// The tables of the lanes in that order, two each.
+    const TABLE: [u8; 2 * LANES] = {
+        let mut tables = [0; 2 * LANES];
+        let mut nth = 0;
+        while nth < tables.len() {
+            tables[nth] = (2 * B::PAIRS[Self::ORDER[nth / 2]] as usize + nth % 2 + 1) as u8;
+            nth += 1;
         }
         tables
     };
+
+    /// Which of these exist, a bit for each.
+    const EXISTING: u32 = {
+        let (mut existing, mut nth) = (0u32, 0);
+        while nth < Self::TABLE.len() {
+            let is_used = B::LENGTHS[Self::ORDER[nth / 2]] != 0;
+            if is_used && B::EXISTING >> (Self::TABLE[nth] - 1) & 1 != 0 {
+                existing |= 1 << nth;
+            }
+            nth += 1;
+        }
+        assert!(existing.count_ones() == B::EXISTING.count_ones(), "each table has a lane");
+        existing
+    };
+
+    /// The place in one of these.
+    #[inline(always)]
+    fn place_in(found: &TageLookup, nth: u32) -> u16 {
+        let nth = nth as usize;
+        let lane = if Self::IN_ORDER { nth / 2 } else { Self::ORDER[nth / 2 % LANES] };
+        found.places[nth % 2][lane % LANES]
+    }
 
     #[inline(always)]
     fn lane(table: u32) -> usize {
