@@ -89,8 +89,8 @@ struct SeenWord {
     bits: u32,
 }
 
-/// Words that are remembered, 512 KB.
-const SEEN: usize = 1 << 15;
+/// Words that are remembered, 1 MB; a program of many branches would forget twice as many in half of it.
+const SEEN: usize = 1 << 16;
 
 /// Where a first word is remembered. Both outcomes lie side by side, and branches near each other in different slots: with
 /// a hash that spreads them over all slots, words of one program met so often that reading took half as long again.
