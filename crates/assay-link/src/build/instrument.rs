@@ -8,6 +8,7 @@
 mod dead;
 mod entrances;
 mod functions;
+mod kept;
 mod named;
 mod pointers;
 mod quiet;

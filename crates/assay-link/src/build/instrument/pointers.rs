@@ -3,13 +3,15 @@
 //! A record that fetches the pointer from memory and puts it back makes each record wait for the one before. So a function keeps it in a
 //! register wherever that is less work. Whatever touches the register, and each call, return and jump to another function, finds the
 //! pointer in memory and in the register what it held: that is kept in memory meanwhile, unless nobody needs it (`dead`). Around a
-//! call of a function without records (`quiet`) that does not touch it it stays.
+//! call of a function without records (`quiet`) that does not touch it it stays, and so it does where an instruction that names the
+//! register takes its value out of that memory as well (`kept`).
 //! Method: for each register, places that lead to each other are one class: all have the pointer in the register, or all in memory. Each
 //! class takes what costs less, by the loops that the text has, and the function the register that costs least.
 //! Functions that are open ([`Function::is_open`]) keep it in memory.
 
 use super::dead::Liveness;
 use super::functions::{Flow, Function, functions};
+use super::kept::with_kept;
 use super::quiet::QuietFunctions;
 use super::records::{Holder, Pointer};
 use super::registers::RegisterSet;
@@ -27,6 +29,10 @@ const OUTCOME: u64 = 8;
 const DEPARTURE: u64 = 4;
 /// What it costs to fetch the pointer, or to put it back.
 const MOVE: u64 = 3;
+/// What it costs an instruction to find in memory what the pointer's register held.
+const FINDING: u64 = 1;
+/// The same where it changes it: who reads it next waits for the store, which in a loop may be itself.
+const CHANGING: u64 = 4;
 /// More than all else together.
 const NEVER: u64 = 1 << 48;
 
@@ -45,6 +51,8 @@ pub struct PlannedPointer {
     pub spare: RegisterSet,
     /// It returns to behind its call, which needs no record.
     pub is_quiet: bool,
+    /// What this register held the statement finds in memory.
+    pub finds_kept: Option<&'static str>,
 }
 
 /// Of the statements of a text.
@@ -60,6 +68,7 @@ impl Pointers {
         returns: None,
         spare: RegisterSet::NONE,
         is_quiet: false,
+        finds_kept: None,
     };
 
     /// Chooses.
@@ -133,7 +142,7 @@ impl Pointers {
 struct Work<'a> {
     function: &'a Function,
     liveness: Liveness,
-    steps: Vec<Step>,
+    steps: Vec<Step<'a>>,
 }
 
 /// What an instruction is to a pointer in a register.
@@ -141,6 +150,8 @@ struct Work<'a> {
 enum Passing {
     /// Nothing.
     Stays,
+    /// Nothing, as it finds in memory what the register held; what that costs.
+    FindsKept(u64),
     /// It wants it in memory, and control goes on behind it.
     Comes,
     /// The same, but where control goes to it stays in memory.
@@ -150,7 +161,8 @@ enum Passing {
 }
 
 /// An instruction.
-struct Step {
+struct Step<'a> {
+    statement: &'a Statement<'a>,
     /// How often it is executed.
     weight: u64,
     /// Registers that cannot have the pointer across it.
@@ -159,10 +171,18 @@ struct Step {
     passing: Passing,
     /// What its record costs more in memory.
     in_memory: u64,
+    /// It has nothing to do with where control goes.
+    is_plain: bool,
 }
 
-impl Step {
-    fn of(statement: &Statement<'_>, flow: Flow, weight: u64, quiet: &QuietFunctions, at: usize) -> Step {
+impl<'a> Step<'a> {
+    fn of(
+        statement: &'a Statement<'a>,
+        flow: Flow,
+        weight: u64,
+        quiet: &QuietFunctions,
+        at: usize,
+    ) -> Step<'a> {
         let (name, operands) = statement.instruction().unwrap_or_default();
         let is_jump = name.starts_with("jmp");
         let named = RegisterSet::of(name, operands);
@@ -182,11 +202,17 @@ impl Step {
             Flow::On => 0,
             _ => u64::from(has_departure) * DEPARTURE,
         };
-        Step { weight, touched, passing, in_memory }
+        Step { statement, weight, touched, passing, in_memory, is_plain: flow == Flow::On }
     }
 
-    fn passing(&self, own: RegisterSet) -> Passing {
-        if self.touched.common(own) == RegisterSet::NONE { Passing::Stays } else { self.passing }
+    fn passing(&self, register: &str) -> Passing {
+        if self.touched.common(RegisterSet::named(register)) == RegisterSet::NONE {
+            Passing::Stays
+        } else if let Some(form) = with_kept(self.statement, register).filter(|_| self.is_plain) {
+            Passing::FindsKept(if form.is_written { CHANGING } else { FINDING })
+        } else {
+            self.passing
+        }
     }
 }
 
@@ -212,9 +238,13 @@ impl Held {
             let Step { weight, in_memory: own_in_memory, .. } = work.steps[step];
             in_memory[ahead] += own_in_memory * weight;
             let leave = move_at(work.liveness.ahead(step));
-            let passing = work.steps[step].passing(own);
+            let passing = work.steps[step].passing(register);
             match passing {
                 Passing::Stays => classes.join(ahead, behind),
+                Passing::FindsKept(cost) => {
+                    in_register[ahead] += cost * weight;
+                    classes.join(ahead, behind);
+                }
                 Passing::MayLeave => {
                     in_register[ahead] += leave;
                     classes.join(ahead, behind);
@@ -252,12 +282,14 @@ impl Held {
     fn planned(&self, work: &Work<'_>, step: usize) -> PlannedPointer {
         let ahead = self.holder(work.liveness.ahead(step));
         let behind = self.holder(work.liveness.behind(step));
-        let passing = work.steps[step].passing(RegisterSet::named(self.register));
-        let is_passed = passing != Passing::Stays;
+        let passing = work.steps[step].passing(self.register);
+        let is_passed = !matches!(passing, Passing::Stays | Passing::FindsKept(_));
         PlannedPointer {
             pointer: if self.ahead[step] { Pointer::Register(ahead) } else { Pointer::Memory },
             leaves: Some(ahead).filter(|_| self.ahead[step] && is_passed),
             returns: Some(behind).filter(|_| self.behind[step] && passing == Passing::Comes),
+            finds_kept: Some(self.register)
+                .filter(|_| self.ahead[step] && matches!(passing, Passing::FindsKept(_))),
             ..Pointers::IN_MEMORY
         }
     }
@@ -344,6 +376,7 @@ mod tests {
             let star = |holder: Holder<'_>| if holder.is_kept { "*" } else { "" };
             words.extend(holder.map(|holder| format!("{name}{}", star(holder))));
         }
+        words.extend(planned.finds_kept.map(|_| "finds".to_owned()));
         words.join(" ")
     }
 
@@ -355,9 +388,9 @@ mod tests {
     #[test]
     fn a_loop_has_the_pointer_in_a_register_that_it_does_not_name() {
         let found = planned("f:\n\tmovq %r11, %rax\n.L1:\n\tdecq %rax\n\tjne .L1\n\tret\n");
-        assert_eq!(at(&found, "movq %r11, %rax"), "memory returns");
-        assert_eq!(at(&found, "jne .L1"), "%r11");
-        assert_eq!(at(&found, "ret"), "%r11 leaves");
+        assert_eq!(at(&found, "f:"), "memory arrives");
+        assert_eq!(at(&found, "jne .L1"), "%r10");
+        assert_eq!(at(&found, "ret"), "%r10 leaves");
     }
 
     #[test]
@@ -423,7 +456,7 @@ mod tests {
 
     #[test]
     fn where_something_touches_the_register_the_pointer_is_in_memory_and_the_value_back() {
-        let uses = all_but_one();
+        let uses = all_but_one().repeat(3);
         let body = format!(
             "\tmovq (%rax), %r11\n.L1:\n{uses}\tje .L3\n.L2:\n\tjns .L1\n\tjmp .L4\n\
              .L3:\n\taddq %r11, (%rax)\n\tjmp .L2\n.L4:\n\tnop\n"
@@ -436,8 +469,19 @@ mod tests {
 
     #[test]
     fn what_writes_the_register_for_nobody_touches_it() {
-        let found = around(&format!(".L1:\n{}\tmovl $1, %r11d\n\tjne .L1\n\tjs .L1\n", all_but_one()));
-        assert_eq!(at(&found, "movl $1, %r11d"), "%r11 leaves returns");
+        let uses = all_but_one().repeat(3);
+        let found = around(&format!(".L1:\n{uses}\tleal 1(%rax), %r11d\n\tjne .L1\n\tjs .L1\n"));
+        assert_eq!(at(&found, "leal 1(%rax), %r11d"), "%r11 leaves returns");
+    }
+
+    #[test]
+    fn what_finds_the_value_in_memory_leaves_the_pointer_in_the_register() {
+        let uses = all_but_one().repeat(3);
+        let body = format!("\tmovq (%rax), %r11\n.L1:\n{uses}\taddq %r11, %rax\n\tjne .L1\n\tincq %r11\n");
+        let found = around(&body);
+        assert_eq!(at(&found, "movq (%rax), %r11"), "memory returns*");
+        assert_eq!(at(&found, "addq %r11, %rax"), "%r11 finds");
+        assert_eq!(at(&found, "incq %r11"), "%r11 finds");
     }
 
     #[test]

@@ -256,6 +256,18 @@ fn commas(operands: &str) -> impl Iterator<Item = usize> {
     })
 }
 
+/// Each of these operands.
+pub fn split(operands: &str) -> Vec<&str> {
+    let mut from = 0;
+    let mut found: Vec<&str> = Vec::new();
+    for comma in commas(operands) {
+        found.push(operands[from..comma].trim());
+        from = comma + 1;
+    }
+    found.push(operands[from..].trim());
+    found
+}
+
 /// The operands ahead of the last, if there are some, and the last.
 fn split_last(operands: &str) -> (Option<&str>, &str) {
     match commas(operands).last() {

@@ -9,6 +9,7 @@
 //! Checked: against the emulator's branches, one by one, in `assay/tests/instrument.rs`.
 
 use super::entrances::{self, Behind, Entrances};
+use super::kept::with_kept;
 use super::named::NamedBranches;
 use super::pointers::{PlannedPointer, Pointers};
 use super::records::{Holder, Pointer};
@@ -225,7 +226,10 @@ impl Writer {
             }
             _ => {
                 self.leave();
-                self.both(&format!("{text}\n"));
+                let _ = writeln!(self.marked, "{text}");
+                let statement = Statement { line: 0, text };
+                let kept = self.planned.finds_kept.and_then(|register| with_kept(&statement, register));
+                let _ = writeln!(self.logging, "{}", kept.as_ref().map_or(text, |form| &form.text));
                 Ok(())
             }
         }
