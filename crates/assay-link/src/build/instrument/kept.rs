@@ -107,6 +107,12 @@ fn read(name: &str, second: &str) -> Option<KeptForm> {
 
 /// The second operand is the register.
 fn written(name: &str, first: &str, second: &str) -> Option<KeptForm> {
+    if name == "movabsq" && bytes(second) == Some(8) {
+        // Memory is given no more than 32 bits at once.
+        let value = number(first)? as u64;
+        let (low, high) = (value as u32, value >> 32);
+        return Some(KeptForm::writes(format!("movl ${low:#x}, {KEPT}\n\tmovl ${high:#x}, {UPPER}")));
+    }
     let (operation, size) = name.split_at(name.len().checked_sub(1)?);
     let is_comparison = ["cmp", "test"].contains(&operation);
     let is_known = is_comparison || WRITING.contains(&operation);
@@ -130,14 +136,23 @@ fn written(name: &str, first: &str, second: &str) -> Option<KeptForm> {
 
 /// A register, or a number of which an instruction that writes memory can have so many bytes.
 fn fits(operand: &str, width: u64) -> bool {
-    let Some(number) = operand.strip_prefix('$') else { return bytes(operand).is_some() };
-    let (digits, is_negative) = number.strip_prefix('-').map_or((number, false), |digits| (digits, true));
+    if !operand.starts_with('$') {
+        return bytes(operand).is_some();
+    }
+    number(operand)
+        .is_some_and(|value| i32::try_from(value).is_ok() || (width == 4 && u32::try_from(value).is_ok()))
+}
+
+/// The value of an operand that is a number, of 64 bits with a sign or without.
+fn number(operand: &str) -> Option<i128> {
+    let text = operand.strip_prefix('$')?;
+    let (digits, is_negative) = text.strip_prefix('-').map_or((text, false), |digits| (digits, true));
     let value = match digits.strip_prefix("0x") {
-        Some(digits) => i64::from_str_radix(digits, 16),
-        None => digits.parse(),
+        Some(digits) => u64::from_str_radix(digits, 16).ok()?,
+        None => digits.parse().ok()?,
     };
-    let Ok(value) = value.map(|value| if is_negative { -value } else { value }) else { return false };
-    i32::try_from(value).is_ok() || (width == 4 && u32::try_from(value).is_ok())
+    let value = i128::from(value);
+    Some(if is_negative { -value } else { value })
 }
 
 /// Neither memory nor anything that stands for an address.
@@ -188,6 +203,9 @@ mod tests {
         assert_eq!(of("addq $1, %rdi"), form("addq $1, K", true));
         assert_eq!(of("movl %eax, %edi"), form("movl %eax, K\n\tmovl $0, K+4", true));
         assert_eq!(of("incq %rdi"), form("incq K", true));
+        let halves = form("movl $0x80008, K\n\tmovl $0xffffffff, K+4", true);
+        assert_eq!(of("movabsq $-4294443000, %rdi"), halves);
+        assert_eq!(of("movabsq $0xffffffff00080008, %rdi"), halves);
         assert_eq!(of("sete %dil"), form("sete K", true));
         assert_eq!(of("imulq $10, %rdi, %rax"), form("imulq $10, K, %rax", false));
     }
@@ -200,7 +218,8 @@ mod tests {
             "movq x(%rip), %rdi",
             "movq x, %rdi",
             "movq %fs:x@tpoff, %rdi",
-            "movabsq $81985529216486895, %rdi",
+            "movabsq $x, %rdi",
+            "movabsq x, %rax",
             "movq $4294967295, %rdi",
             "movq $x, %rdi",
             "movq %rdi, %xmm0",
