@@ -88,7 +88,9 @@ impl Pointers {
             if !function.is_open && !is_silent {
                 let liveness = Liveness::of(statements, function, is_compiled.then_some(at_return));
                 let step = |((at, flow), weight): (&(usize, Flow), u64)| {
-                    Step::of(&statements[*at], *flow, weight, &quiet, *at)
+                    let is_prefixed = *at > 0 && statements[*at - 1].is_bare_prefix();
+                    let step = Step::of(&statements[*at], *flow, weight, &quiet, *at);
+                    Step { is_plain: step.is_plain && !is_prefixed, ..step }
                 };
                 let steps = function.body.iter().zip(weights(function)).map(step).collect();
                 all.keep(&Work { function, liveness, steps });
@@ -171,7 +173,7 @@ struct Step<'a> {
     passing: Passing,
     /// What its record costs more in memory.
     in_memory: u64,
-    /// It has nothing to do with where control goes.
+    /// It has nothing to do with where control goes, and no prefix that stands by itself.
     is_plain: bool,
 }
 
@@ -477,11 +479,18 @@ mod tests {
     #[test]
     fn what_finds_the_value_in_memory_leaves_the_pointer_in_the_register() {
         let uses = all_but_one().repeat(3);
-        let body = format!("\tmovq (%rax), %r11\n.L1:\n{uses}\taddq %r11, %rax\n\tjne .L1\n\tincq %r11\n");
+        let body =
+            format!("\tmovq (%rax), %r11\n.L1:\n{uses}\taddq %r11, %rax\n\tjne .L1\n\tjs .L1\n\tincq %r11\n");
         let found = around(&body);
         assert_eq!(at(&found, "movq (%rax), %r11"), "memory returns*");
         assert_eq!(at(&found, "addq %r11, %rax"), "%r11 finds");
         assert_eq!(at(&found, "incq %r11"), "%r11 finds");
+        let prefixed = around(&body.replace("addq %r11, %rax", "rep; bsfq %r11, %rax"));
+        assert_eq!(
+            at(&prefixed, "bsfq %r11, %rax"),
+            "%r11 leaves* returns*",
+            "with its prefix it is another"
+        );
     }
 
     #[test]

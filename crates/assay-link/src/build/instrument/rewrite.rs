@@ -228,8 +228,10 @@ impl Writer {
                 self.leave();
                 let _ = writeln!(self.marked, "{text}");
                 let statement = Statement { line: 0, text };
-                let kept = self.planned.finds_kept.and_then(|register| with_kept(&statement, register));
-                let _ = writeln!(self.logging, "{}", kept.as_ref().map_or(text, |form| &form.text));
+                let form =
+                    |register| with_kept(&statement, register).expect("it was planned by its form").text;
+                let kept = self.planned.finds_kept.map(form);
+                let _ = writeln!(self.logging, "{}", kept.as_deref().unwrap_or(text));
                 Ok(())
             }
         }
