@@ -149,6 +149,8 @@ fn number(operand: &str) -> Option<i128> {
     let (digits, is_negative) = text.strip_prefix('-').map_or((text, false), |digits| (digits, true));
     let value = match digits.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok()?,
+        // To an assembler it is octal.
+        None if digits.starts_with('0') && digits.len() > 1 => return None,
         None => digits.parse().ok()?,
     };
     let value = i128::from(value);
@@ -219,6 +221,7 @@ mod tests {
             "movq x, %rdi",
             "movq %fs:x@tpoff, %rdi",
             "movabsq $x, %rdi",
+            "movabsq $010, %rdi",
             "movabsq x, %rax",
             "movq $4294967295, %rdi",
             "movq $x, %rdi",
