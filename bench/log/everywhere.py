@@ -92,6 +92,8 @@ def main():
             for file in files
         )
     for title, (cells, refused) in found:
+        if not all(turn[1] > 0 and turn[2] > 0 for turns in cells.values() for turn in turns):
+            sys.exit("the program ends before its processor time can be told: give it more to do")
         own = [(cell, ratios(turns)) for cell, turns in cells.items()]
         rows += own
         show(title, own, names, asked.all)
