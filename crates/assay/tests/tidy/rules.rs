@@ -305,7 +305,8 @@ pub fn unexplained_dependencies(file: &File) -> Vec<Violation> {
 }
 
 /// Files of predictors that say an instruction of their own.
-const PREDICTORS_UNSAFE: [&str; 3] = ["src/predict/widest.rs", "src/predict/prefetch.rs", "tage_sc_l/lanes.rs"];
+const PREDICTORS_UNSAFE: [&str; 3] =
+    ["src/predict/widest.rs", "src/predict/prefetch.rs", "tage_sc_l/lanes.rs"];
 
 /// `unsafe` outside the crates that need it.
 pub fn misplaced_unsafe(file: &File) -> Vec<Violation> {
