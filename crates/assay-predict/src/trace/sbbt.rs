@@ -89,7 +89,7 @@ struct SeenWord {
     bits: u32,
 }
 
-/// Words that are remembered, 1 MB; a program of many branches would forget twice as many in half of it.
+/// Words that are remembered, 1 MB; a program of many branches would forget nearly twice as many in half of it.
 const SEEN: usize = 1 << 16;
 
 /// Where a first word is remembered. Both outcomes lie side by side, and branches near each other in different slots: with

@@ -6,13 +6,9 @@
 //! operand may be memory, so none of the others is.
 //! Checked: each form is executed with the value in the register and in memory, below.
 
+use super::records::KEPT;
 use super::registers::{RegisterSet, split};
 use super::statements::Statement;
-
-/// Where the value is.
-const KEPT: &str = "%fs:__assay_kept@tpoff";
-/// Its upper half.
-const UPPER: &str = "%fs:__assay_kept@tpoff+4";
 
 /// Two operands, the first of which is read and may be memory; the second is a register.
 const READING: &[&str] = &[
@@ -20,9 +16,8 @@ const READING: &[&str] = &[
     "movsl", "popcnt", "tzcnt", "lzcnt", "bsf", "bsr",
 ];
 /// Two operands, the second of which may be memory; the first is a register or a number.
-const WRITING: &[&str] =
-    &["mov", "add", "sub", "and", "or", "xor", "cmp", "adc", "sbb", "sal", "shl", "shr", "sar", "rol", "ror"];
-/// Of these the ones that may shift by nothing.
+const WRITING: &[&str] = &["mov", "add", "sub", "and", "or", "xor", "cmp", "test", "adc", "sbb"];
+/// The same, by a number or `%cl`, which may be 0.
 const SHIFTS: &[&str] = &["sal", "shl", "shr", "sar", "rol", "ror"];
 /// One operand.
 const SINGLE: &[&str] = &["inc", "dec", "neg", "not", "sal", "shl", "shr", "sar"];
@@ -88,7 +83,7 @@ fn twice(name: &str, first: &str, second: &str) -> Option<KeptForm> {
             Some(KeptForm::reads(format!("cmp{} $0, {KEPT}", &name[4..])))
         }
         "xorl" | "xorq" => Some(KeptForm::writes(format!("andq $0, {KEPT}"))),
-        "movl" => Some(KeptForm::writes(format!("movl $0, {UPPER}"))),
+        "movl" => Some(KeptForm::writes(format!("movl $0, {KEPT}+4"))),
         _ => None,
     }
 }
@@ -111,11 +106,11 @@ fn written(name: &str, first: &str, second: &str) -> Option<KeptForm> {
         // Memory is given no more than 32 bits at once.
         let value = number(first)? as u64;
         let (low, high) = (value as u32, value >> 32);
-        return Some(KeptForm::writes(format!("movl ${low:#x}, {KEPT}\n\tmovl ${high:#x}, {UPPER}")));
+        return Some(KeptForm::writes(format!("movl ${low:#x}, {KEPT}\n\tmovl ${high:#x}, {KEPT}+4")));
     }
     let (operation, size) = name.split_at(name.len().checked_sub(1)?);
     let is_comparison = ["cmp", "test"].contains(&operation);
-    let is_known = is_comparison || WRITING.contains(&operation);
+    let is_shift = SHIFTS.contains(&operation);
     let width = match size {
         "q" => 8,
         "l" => 4,
@@ -124,12 +119,16 @@ fn written(name: &str, first: &str, second: &str) -> Option<KeptForm> {
         _ => return None,
     };
     // By none at all it is not sure that the upper half becomes 0.
-    let is_by_register = width == 4 && SHIFTS.contains(&operation) && first.starts_with('%');
-    if !is_known || is_by_register || bytes(second) != Some(width) || !fits(first, width) {
+    let may_stay = width == 4 && is_shift && first.starts_with('%');
+    if !(is_shift || WRITING.contains(&operation))
+        || may_stay
+        || bytes(second) != Some(width)
+        || !fits(first, width)
+    {
         return None;
     }
     // Who writes the lower half of a register makes the upper one 0.
-    let upper = if width == 4 && !is_comparison { format!("\n\tmovl $0, {UPPER}") } else { String::new() };
+    let upper = if width == 4 && !is_comparison { format!("\n\tmovl $0, {KEPT}+4") } else { String::new() };
     let text = format!("{name} {first}, {KEPT}{upper}");
     Some(KeptForm { text, is_written: !is_comparison })
 }
@@ -265,7 +264,7 @@ mod tests {
                 found.push(format!("{operation}{size} {own}, {}", if size == 'l' { "%eax" } else { "%rax" }));
             }
         }
-        for operation in WRITING {
+        for operation in WRITING.iter().chain(SHIFTS) {
             let is_shift = SHIFTS.contains(operation);
             let others = if is_shift { ["%cl"; 4] } else { ["%rax", "%eax", "%ax", "%al"] };
             for (size, (own, other)) in "qlwb".chars().zip([q, l, w, b].into_iter().zip(others)) {

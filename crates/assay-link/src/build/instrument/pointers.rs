@@ -88,9 +88,7 @@ impl Pointers {
             if !function.is_open && !is_silent {
                 let liveness = Liveness::of(statements, function, is_compiled.then_some(at_return));
                 let step = |((at, flow), weight): (&(usize, Flow), u64)| {
-                    let is_prefixed = *at > 0 && statements[*at - 1].is_bare_prefix();
-                    let step = Step::of(&statements[*at], *flow, weight, &quiet, *at);
-                    Step { is_plain: step.is_plain && !is_prefixed, ..step }
+                    Step::of(statements, *at, *flow, weight, &quiet)
                 };
                 let steps = function.body.iter().zip(weights(function)).map(step).collect();
                 all.keep(&Work { function, liveness, steps });
@@ -179,12 +177,13 @@ struct Step<'a> {
 
 impl<'a> Step<'a> {
     fn of(
-        statement: &'a Statement<'a>,
+        statements: &'a [Statement<'a>],
+        at: usize,
         flow: Flow,
         weight: u64,
         quiet: &QuietFunctions,
-        at: usize,
     ) -> Step<'a> {
+        let statement = &statements[at];
         let (name, operands) = statement.instruction().unwrap_or_default();
         let is_jump = name.starts_with("jmp");
         let named = RegisterSet::of(name, operands);
@@ -204,13 +203,17 @@ impl<'a> Step<'a> {
             Flow::On => 0,
             _ => u64::from(has_departure) * DEPARTURE,
         };
-        Step { statement, weight, touched, passing, in_memory, is_plain: flow == Flow::On }
+        let is_prefixed = at > 0 && statements[at - 1].is_bare_prefix();
+        let is_plain = flow == Flow::On && !is_prefixed;
+        Step { statement, weight, touched, passing, in_memory, is_plain }
     }
 
     fn passing(&self, register: &str) -> Passing {
         if self.touched.common(RegisterSet::named(register)) == RegisterSet::NONE {
             Passing::Stays
-        } else if let Some(form) = with_kept(self.statement, register).filter(|_| self.is_plain) {
+        } else if self.is_plain
+            && let Some(form) = with_kept(self.statement, register)
+        {
             Passing::FindsKept(if form.is_written { CHANGING } else { FINDING })
         } else {
             self.passing

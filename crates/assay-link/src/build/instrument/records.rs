@@ -10,6 +10,9 @@ use super::rewrite::Scope;
 use assay_pure::outcomes::{END, NAMED_BYTES, TARGET_BYTES, TARGET_WORD, WORD_BYTES, outcome};
 use std::fmt::Write as _;
 
+/// Where a thread keeps what the pointer's register held.
+pub const KEPT: &str = "%fs:__assay_kept@tpoff";
+
 /// A register that holds the pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Holder<'a> {
@@ -35,16 +38,14 @@ impl Holder<'_> {
     /// The pointer comes out of memory, and what the register held goes there.
     pub fn fetched(self) -> String {
         let Holder { register, is_kept } = self;
-        let kept =
-            if is_kept { format!("\tmovq {register}, %fs:__assay_kept@tpoff\n") } else { String::new() };
+        let kept = if is_kept { format!("\tmovq {register}, {KEPT}\n") } else { String::new() };
         format!("{kept}\tmovq %fs:__assay_at@tpoff, {register}\n")
     }
 
     /// The reverse.
     pub fn put_back(self) -> String {
         let Holder { register, is_kept } = self;
-        let kept =
-            if is_kept { format!("\tmovq %fs:__assay_kept@tpoff, {register}\n") } else { String::new() };
+        let kept = if is_kept { format!("\tmovq {KEPT}, {register}\n") } else { String::new() };
         format!("\tmovq {register}, %fs:__assay_at@tpoff\n{kept}")
     }
 
